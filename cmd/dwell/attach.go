@@ -35,6 +35,8 @@ func attachCommand(w world, g *globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "attach (--pid N | --name REGEX | --container C | --pod NS/NAME | --unit U) [--for 30s] [-o REC]",
 		Short: "Record a service that runs already, and diagnose it",
+
+		SuggestFor: []string{"record", "trace", "profile", "top", "watch"},
 		Long: `Record a running service, with all its children and threads, those to come
 included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.
 

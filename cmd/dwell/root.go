@@ -15,7 +15,10 @@ go, why, and what would fixing it save?
 It records what threads, sockets and locks did, rebuilds every request and every
 outgoing call, accounts for all of each request's time, and tests a fixed list of
 explanations: each comes out found, a lead, minor, ruled out or undecided, with
-numbers.`
+numbers.
+
+Exit status: 0 done, 1 a latency that was promised (--slo) was broken, 2 cannot
+(usage, rights, input), 3 nothing could be decided, 70 a defect of dwell.`
 
 const examples = `  sudo dwell run -- node app.js             start a service and watch it until Ctrl-C
   sudo dwell attach --pid 4242 --for 30s    watch one that runs already

@@ -21,7 +21,8 @@ type Diagnosis struct {
 	Refuted   []Outcome // ruled out
 	Undecided []Outcome
 	SLOs      []SLOResult
-	Dominant  []Dominant // what takes half of the mean, or makes half of what slow requests take longer
+	Titles    map[string]string // of the hypotheses, by their ids
+	Dominant  []Dominant        // what takes half of the mean, or makes half of what slow requests take longer
 }
 
 // Diagnose tests the hypotheses on a timeline.
@@ -32,10 +33,11 @@ func Diagnose(tl *timeline.Timeline, hyps []Hypothesis, o Options) *Diagnosis {
 // DiagnoseBy is Diagnose, with the hypotheses tested by several workers.
 func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, o Options) *Diagnosis {
 	c, each := newCase(tl, o)
-	d := &Diagnosis{Options: c.Options, Overall: c.Overall, Symptoms: each}
+	d := &Diagnosis{Options: c.Options, Overall: c.Overall, Symptoms: each, Titles: map[string]string{}}
 	j := &judge{Case: c, ledger: newLedger(tl, c.Symptoms), off: make([]Duration, len(tl.Requests)), out: d}
 	j.lost = j.losses()
 	for i := range hyps {
+		d.Titles[hyps[i].ID] = hyps[i].Title
 		t := &trial{Hypothesis: &hyps[i]}
 		t.res.Undecided = j.unobserved(t.Hypothesis)
 		j.trials = append(j.trials, t)

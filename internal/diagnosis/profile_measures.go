@@ -13,7 +13,7 @@ const (
 	threadsAtOnce    = "threads that ran or were ready at once, most"
 	goroutinesAtOnce = "goroutines that ran within 100 ms, most"
 	coresUsed        = "processors in use, mean"
-	threadsReady     = "threads ready without a processor, mean"
+	threadsReady     = "threads that wait for a processor, mean"
 	requestsAtOnce   = "requests in progress at once, most"
 	syncsWaited      = "syncs that waited"
 	largestFile      = "largest file that was waited for"

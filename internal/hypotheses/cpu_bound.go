@@ -11,7 +11,7 @@ import (
 func cpuBound() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "cpu-bound",
-		Title: "The request's own work on the CPU",
+		Title: "Requests compute",
 		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase, but for what samples show to be the garbage collector's work there. It is a finding if it explains slow " +
 			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
 			"What requests wait for an interpreter, a loop or the processors that compute for them is told after it where half of the computing would save more by itself than by the waits that go with it; else the processors' queue (load) comes first. " +

@@ -11,7 +11,7 @@ import (
 func dwellItself() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "dwell-itself",
-		Title: "The recorder's own cost",
+		Title: "Recording slows the service down",
 		Doc: "Supported by the CPU time of dwell's programs in the kernel on the watched threads, taken out of every request in " +
 			"proportion to its time on a CPU: a lead below a fifth of that time, and below a tenth of a processor, for it is an estimate (one run in 64 is timed, the trap of a probe is measured in a loop). " +
 			"What its programs cost other threads of the host is not in it, in recordings that tell those apart. Undecided where the recorder itself used 10 % of " +

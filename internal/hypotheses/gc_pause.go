@@ -34,7 +34,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	stops := stopped(c)
 	own = c.Merged(append(own, stops...))
 	pauses := pausesOf(c)
-	ev := append(s.evidence(c, "stopped by the collector"),
+	ev := append(s.evidence(c, "stopped by the garbage collector"),
 		diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)),
 		diagnosis.NS("the collector's work on requests' own strands, of samples", diagnosis.Total(own)), diagnosis.Count("samples of requests' own CPU", samples))
 	if behind := behindCollectors(c); len(behind) > 0 {

@@ -54,14 +54,14 @@ func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	n := strconv.FormatInt(k.of.Procs, 10)
 	return diagnosis.Candidate{
 		Place:  limit,
-		Title:  "Goroutines are ready to run and wait for their turn: " + diagnosis.Percent(share) + " of all request time. Go runs " + n + " at once (GOMAXPROCS=" + n + "), on a host with " + diagnosis.Plural(int(c.Manifest.CPUs), "processor") + meanwhile,
+		Title:  "Goroutines wait for their turn to run: " + diagnosis.Percent(share) + " of all request time. Go runs " + n + " at once (GOMAXPROCS=" + n + "), on a host with " + diagnosis.Plural(int(c.Manifest.CPUs), "processor") + meanwhile,
 		Fix:    fix,
 		Next:   "dwell show REC --slowest 3 shows where requests wait for their turn",
 		Lead:   "waiting for their turn in Go takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:  k.spans,
 		Proven: share >= diagnosis.Whole/2,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of all request time is spent ready to run without a turn", share),
+			diagnosis.Part("of all request time is spent waiting for a turn", share),
 			diagnosis.Count("goroutines that can run at once (GOMAXPROCS)", int(k.of.Procs)),
 			diagnosis.Count("processors of the host", int(c.Manifest.CPUs)),
 		},

@@ -11,7 +11,7 @@ import (
 func linearScan() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "linear-scan",
-		Title: "CPU time grows with the data: something is looked for item by item",
+		Title: "CPU time grows with the data, as where something is looked for item by item",
 		Doc: "Supported in two ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
 			"99 % confidence, and steadily; the function named is the one beneath which it grows. Legs of requests come first, what each computes before, during and after its calls to peers: where one grows so, in all requests, in the later half (compilers warm up before) or each time until garbage is collected (collectors move what is walked through next to each other, which shortens each step), and in proportion by a quarter more than the rest of the same requests may have grown (processors that become slower slow both), that leg is what grows. Else, where too few stacks name a function, growth to less than three times its beginning is a lead: the processors may have become slower. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
 			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. A lead where such walks are as long in each request: they may be what it is for. " +

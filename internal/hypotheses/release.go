@@ -12,7 +12,7 @@ import (
 func release() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "release",
-		Title: "It came with a deploy: requests are slower since other processes serve them",
+		Title: "Requests are slower since other processes serve them, as after a deploy",
 		Doc: "Processes that ended, and others begun after they had served, are two generations; of workers of which only some were replaced, all are one. Supported where requests of the " +
 			"newer generation, from 5 s after it took over, take longer at the same endpoint, by more than each generation differs within itself, and not for more arrivals. What was added, by what requests did " +
 			"or waited for, is taken out. Refuted where they do not take longer; undecided while they still become faster, and where one generation served all requests: that needs a recording across the deploy.",

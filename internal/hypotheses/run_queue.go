@@ -9,7 +9,7 @@ import (
 func runQueue() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "run-queue",
-		Title: "Threads are ready to run and get no CPU",
+		Title: "Requests wait for a processor",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
 			"control group is throttled, or while programs that are not watched, which are named, use a tenth of the processors (but not where the service uses most of what is in use and requests wait mostly for each other's work), or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or requests wait for processors that have time to spare on the whole and seldom for each other's work, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
 		Queue:    true,
@@ -31,7 +31,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	spans := c.Ready()
 	h := hostLoad(c)
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of all request time is spent ready to run without a CPU", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),
+		diagnosis.Part("of all request time is spent waiting for a processor", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),
 		diagnosis.Part("of the host's processor time is in use", h.busy).Against(int64(c.Saturated)),
 		diagnosis.Part("of the time the control group is throttled", h.throttled).Against(int64(throttledShare)),
 		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
@@ -67,16 +67,16 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	behind := behindReady(c)
 	if d := diagnosis.Total(behind); d > 0 {
-		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
+		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who wait for a processor", diagnosis.ShareOf(int64(d), int64(c.Time()))))
 	}
-	res.Lead = diagnosis.Percent(share) + " of all request time is spent ready to run without a CPU"
+	res.Lead = diagnosis.Percent(share) + " of all request time is spent waiting for a processor"
 	proven, beside, decide := share >= diagnosis.Whole/2, othersHave(c, h), ""
 	if !proven && beside {
 		decide = "stop or move what else runs on the host (top, systemd-cgtop), or give the service processors of its own (taskset, cpusets), and record again"
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
-		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(share) + " of all request time" + others.used(h.busy, own),
+		Title:    "Requests wait for a processor: " + diagnosis.Percent(share) + " of all request time" + others.used(h.busy, own),
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    append(spans, behind...),
@@ -144,7 +144,7 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagno
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
-		Title: "Threads are ready to run and get no CPU, though the host's processors are only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
+		Title: "Requests wait for a processor, though the host's processors are only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + stolen,
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,

@@ -13,7 +13,7 @@ import (
 func sleepRetry() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "sleep-retry",
-		Title: "Requests sleep: back-off, polling, fixed pauses",
+		Title: "Requests sleep, as for back-off, polling or a fixed pause",
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
 			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},

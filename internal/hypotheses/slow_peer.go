@@ -12,7 +12,7 @@ import (
 func slowPeer() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "slow-peer",
-		Title: "The peer itself answers slowly",
+		Title: "Requests wait for a peer to answer",
 		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest where that is waited for, " +
 			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. Of a peer that is in the recording, too, it is said how long its own requests take, and how much of that before it reads them. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
 			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, a hypervisor gives 2 % of them to others, or the control group is throttled, nor while it takes longer than usual by no more than twice what requests here wait for a processor: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",

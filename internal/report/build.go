@@ -30,6 +30,8 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
 	}
+	setRates(r, d, tl)
+	r.Seen.titles = d.Titles
 	for _, m := range d.Dominant {
 		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow), m.Steady, m.Others, m.With})
 	}
@@ -95,7 +97,7 @@ func stolen(tl *timeline.Timeline) Decimal {
 
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
-	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl), Unconnected: unconnected(d, tl)}
+	r := Requests{Traffic: traffic(tl, s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl), Unconnected: unconnected(d, tl)}
 	var all, open, unknown int64
 	for i := range tl.Requests {
 		q := &tl.Requests[i]

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -132,6 +133,20 @@ func (t *DumpThread) title() string {
 	return fmt.Sprintf("%s (%d)", t.Name, t.TID)
 }
 
+// does says what a thread does in time that has a cause.
+func does(cause string) string {
+	for c := range timeline.NumCauses {
+		if c.String() == cause {
+			words := inWords(c, map[string]bool{})
+			if rest, waits := strings.CutPrefix(words, "waiting "); waits {
+				return "waits " + rest
+			}
+			return "is " + words
+		}
+	}
+	return "waits (" + cause + ")"
+}
+
 // doing is a thread's state as the end of a sentence.
 func (t *DumpThread) doing() string {
 	in := ""
@@ -144,9 +159,9 @@ func (t *DumpThread) doing() string {
 	}
 	switch {
 	case t.State == "running":
-		return "runs on a CPU" + in + for_
+		return "runs on a processor" + in + for_
 	case t.State == "runnable":
-		return "is ready to run" + in + for_ + ", without a CPU"
+		return "waits for a processor" + in + for_
 	case t.State == "idle":
 		return "waits for work" + in + for_
 	case t.State == "unknown" && t.Seen.How == "release":
@@ -162,7 +177,7 @@ func (t *DumpThread) doing() string {
 	case t.Wait != nil && t.Wait.What != "":
 		return "waits for " + t.Wait.What + " (" + t.Wait.Cause + ")" + in + for_
 	case t.Wait != nil || t.Cause != "unknown":
-		return "waits (" + t.Cause + ")" + in + for_
+		return does(t.Cause) + in + for_
 	case t.Seen.How == "release":
 		return "sleeps, it is not known in what," + for_ + ", until it lets go" + in
 	case t.TID == 0:

@@ -15,27 +15,15 @@ type table [timeline.NumPhases][timeline.NumCauses]int64
 const failedFrom = 500
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
-	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
+	e := Endpoint{Name: s.Endpoint, Traffic: traffic(tl, s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
 		ids: requestSets{s.Ordinary, s.Slow, s.Requests}}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
-	failed := map[int64]int{}
 	for _, id := range s.Requests {
-		r := &tl.Requests[id]
-		e.total += r.Duration()
-		if r.Status >= failedFrom {
-			failed[r.Status]++
-		}
+		e.total += tl.Requests[id].Duration()
 	}
-	for status, n := range failed {
-		e.Failed = append(e.Failed, Answered{status, n})
-	}
-	slices.SortFunc(e.Failed, func(a, b Answered) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Status, b.Status))
-	})
 	e.Typical, e.Slowest = s.Ordinary[len(s.Ordinary)/2], s.Requests[len(s.Requests)-1]
 	e.Ordinary, e.Slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))
-	e.slow = len(s.Slow)
 	e.Unaccounted = Pair{share(ord.rest(ordAll), ordAll), share(slow.rest(slowAll), slowAll)}
 	left := Pair{unit - e.Unaccounted.P50Share, unit - e.Unaccounted.P99Share}
 	for p := range timeline.NumPhases {
@@ -54,6 +42,54 @@ func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 		return cmp.Or(cmp.Compare(b.P99Share, a.P99Share), cmp.Compare(b.P50Share, a.P50Share))
 	})
 	return e
+}
+
+// traffic counts measured requests by how they were answered.
+func traffic(tl *timeline.Timeline, ids []timeline.RequestID) Traffic {
+	t, failed := Traffic{Count: len(ids)}, map[int64]int{}
+	for _, id := range ids {
+		switch status := tl.Requests[id].Status; {
+		case status == 0:
+			t.Unknown++
+		case status >= failedFrom:
+			failed[status]++
+		}
+	}
+	for status, n := range failed {
+		t.Failed = append(t.Failed, Answered{status, n})
+	}
+	slices.SortFunc(t.Failed, func(a, b Answered) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Status, b.Status))
+	})
+	return t
+}
+
+// failures is how many were answered with a status from 500 on.
+func (t *Traffic) failures() (n int) {
+	for _, a := range t.Failed {
+		n += a.Count
+	}
+	return n
+}
+
+// setRates says how often requests came while it was recorded: those that an end of it cut are among
+// them, and none that lay unread before.
+func setRates(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline) {
+	came, all := map[string]int64{}, int64(0)
+	for i := range tl.Requests {
+		q := &tl.Requests[i]
+		if q.Excluded != "" || q.Queued || d.Options.Endpoint != "" && q.Endpoint != d.Options.Endpoint {
+			continue
+		}
+		came[q.Endpoint]++
+		all++
+	}
+	recorded := int64(tl.InWindows(tl.Start, tl.End))
+	rate := func(n int64) Decimal { return Decimal(n * 100_000_000_000 / max(1, recorded/10_000)) }
+	r.Requests.PerSecond = rate(all)
+	for i := range r.Endpoints {
+		r.Endpoints[i].PerSecond = rate(came[r.Endpoints[i].Name])
+	}
 }
 
 // settle gives the millionths that rounding left over to the largest shares, so that

@@ -19,8 +19,8 @@ func TestRequestsThatFailedAreCounted(t *testing.T) {
 	for statuses, want := range map[string]string{
 		"":            "",
 		"404":         "",
-		"502":         "failed: 1 request of GET /prices/{} (with 502)",
-		"503 500 503": "failed: 3 requests of GET /prices/{} (2 with 503, 1 with 500)",
+		"502":         "failed: 1 request of GET /prices/{} (4.2 %; with 502)",
+		"503 500 503": "failed: 3 requests of GET /prices/{} (12.5 %; 2 with 503, 1 with 500)",
 	} {
 		some := string(text)
 		for s := range strings.FieldsSeq(statuses) {

@@ -138,7 +138,7 @@ func TestShow(t *testing.T) {
 		t.Errorf("%d lines for two requests", n)
 	}
 	var none bytes.Buffer
-	if err := report.ShowText(&none, tl, report.Filter{Endpoint: "GET /else"}, report.TextOptions{}); err != nil || none.String() != "No request to show.\n" {
+	if err := report.ShowText(&none, tl, report.Filter{Endpoint: "GET /else"}, report.TextOptions{}); err != nil || none.String() != "No request to show: of 24 requests none is chosen.\n" {
 		t.Errorf("%v %q", err, none.String())
 	}
 }

@@ -104,7 +104,7 @@ type WaitStacks struct {
 
 // Requests sums up all measured requests; Cut and Excluded ones are counted apart.
 type Requests struct {
-	Count            int      `json:"count"`
+	Traffic
 	Cut              int      `json:"cut"`
 	Early            int      `json:"early,omitempty"` // of the cut ones: they came while the ids of their runtime were looked for
 	Excluded         int      `json:"excluded,omitempty"`
@@ -126,8 +126,8 @@ type Requests struct {
 
 // Endpoint is one route and where its time goes.
 type Endpoint struct {
-	Name        string     `json:"name"`
-	Count       int        `json:"count"`
+	Name string `json:"name"`
+	Traffic
 	Mean        Duration   `json:"mean_ns"`
 	P50         Duration   `json:"p50_ns"`
 	P90         Duration   `json:"p90_ns"`
@@ -137,13 +137,10 @@ type Endpoint struct {
 	Unaccounted Pair       `json:"unaccounted"`      // what the causes leave of 1
 	Ordinary    Duration   `json:"ordinary_mean_ns"` // of the requests near p50
 	Slow        Duration   `json:"slow_mean_ns"`     // near p99
-	slow        int        // how many those are
 
 	// Requests to look at: one near p50, and the slowest.
 	Typical timeline.RequestID `json:"typical_request"`
 	Slowest timeline.RequestID `json:"slowest_request"`
-
-	Failed []Answered `json:"failed,omitempty"` // answers with a status from 500 on, the most frequent first
 
 	total Duration // summed over all its requests
 
@@ -152,6 +149,14 @@ type Endpoint struct {
 
 // requestSets are the requests near p50, those near p99, and all that are measured.
 type requestSets struct{ ordinary, slow, all []timeline.RequestID }
+
+// Traffic is how many requests were measured, how often they came, and how they were answered.
+type Traffic struct {
+	Count     int        `json:"count"`
+	PerSecond Decimal    `json:"per_second"`               // that came, measured or cut, on average over what was recorded
+	Failed    []Answered `json:"failed,omitempty"`         // answers with a status from 500 on, the most frequent first
+	Unknown   int        `json:"status_unknown,omitempty"` // of those measured: with what they were answered is not known
+}
 
 // Answered counts the requests that were answered with a status.
 type Answered struct {
@@ -274,4 +279,6 @@ type Seen struct {
 	Calls     int
 	Outbound  int // connections
 	NoRequest int // calls that belong to no known request
+
+	titles map[string]string // of hypotheses, by their ids
 }

@@ -23,6 +23,7 @@ type page struct {
 	source Source
 	all    bool             // all that is known, on more than a screen
 	inks   map[string]style // of causes
+	named  map[string]bool  // causes that the text has named in words
 	brevity
 }
 
@@ -95,6 +96,10 @@ const hangs = 23
 // hang is wrap where all lines but the first begin two columns in.
 func (p *page) hang(s style, head, text string, limit int) {
 	first := fold(text, p.width-shownWidth(head))[0]
+	if !strings.HasPrefix(text, first) { // there is no room beside the head
+		p.wrap(s, "", head+text, limit)
+		return
+	}
 	p.raw(head + p.paint(s, first))
 	if rest := strings.TrimSpace(strings.TrimPrefix(text, first)); rest != "" && limit > 1 {
 		p.wrap(s, "  ", rest, limit-1)
@@ -132,7 +137,7 @@ func fold(text string, width int) (lines []string) {
 		switch {
 		case at == "":
 			at = word
-		case utf8.RuneCountInString(at)+1+utf8.RuneCountInString(word) <= width:
+		case shownWidth(at)+1+shownWidth(word) <= width:
 			at += " " + word
 		default:
 			lines = append(lines, clip(at, width))
@@ -158,7 +163,7 @@ func words(text string) (out []string) {
 
 // clip cuts text to width runes and marks the cut.
 func clip(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
+	if shownWidth(text) <= width {
 		return text
 	}
 	return string([]rune(text)[:max(0, width-3)]) + "..."

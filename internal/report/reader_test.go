@@ -14,16 +14,16 @@ import (
 // What a reader knows at once from the table has to be what the report says at once.
 func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 	for name, want := range map[string][]string{
-		"lock-convoy/rebuild-supported":        {"Something is wrong: lock-convoy", "for the lock in S.find", "computing in S.rebuild"},
-		"interpreter-lock/recompute-supported": {"Something is wrong: interpreter-lock", "Python's global interpreter lock"},
-		"interpreter-lock/ruby-supported":      {"Something is wrong: interpreter-lock"},
-		"connection-churn/cheap-supported":     {"Something is wrong: connection-churn", "23 of 24 calls (96 %)"},
-		"connection-churn/piled-supported":     {"Something is wrong: connection-churn"},
+		"lock-convoy/rebuild-supported":        {"Something is wrong: requests queue for a lock (lock-convoy, finding 1)", "for the lock in S.find", "computing in S.rebuild"},
+		"interpreter-lock/recompute-supported": {"Something is wrong: threads wait for the interpreter's lock (interpreter-lock, finding 1)", "Python's global interpreter lock"},
+		"interpreter-lock/ruby-supported":      {"(interpreter-lock, finding 1)"},
+		"connection-churn/cheap-supported":     {"Something is wrong: calls open new connections instead of reusing one (connection-churn, finding 1)", "23 of 24 calls (96 %)"},
+		"connection-churn/piled-supported":     {"(connection-churn, finding 1)"},
 		"serial-calls/four-lead":               {"make calls one after the other", "To decide: see in the code whether one of the calls needs another's answer"},
-		"slow-peer/steady-lead":                {"Nothing stands out: slow-peer takes 95.3 % of the time of GET /prices/{}, slow and ordinary ones alike", "steadily"},
+		"slow-peer/steady-lead":                {"Nothing stands out: requests wait for a peer to answer (slow-peer): 95.3 % of the time of GET /prices/{}, slow and ordinary ones alike", "steadily"},
 		"slow-dns/once-lead":                   {"Happened once, at +50.5 ms"},
-		"slow-peer/few-lead": {"7 requests prove no cause, but look at this first: slow-peer takes 79.0 % of the time of GET /reports/{}.",
-			"1.91 s GET /reports/{} at +8.45 s: 79.0 % waiting for peers, 21.0 % computing"},
+		"slow-peer/few-lead": {"7 requests prove no cause, but look at this first: requests wait for a peer to answer (slow-peer): 79.0 % of the time of GET /reports/{}.",
+			"1.91 s GET /reports/{} at +8.45 s: 79.0 % waiting for a peer, 21.0 % computing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := load(t, story(t, name), diagnosis.Options{})
@@ -49,7 +49,7 @@ func TestTheVerdictNamesTheFirstLead(t *testing.T) {
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
 	seen := report.NewWebPage(r, d, tl, report.WebOptions{}).Seen
 	first, next := &r.Leads[0], &r.Leads[1]
-	if seen.FirstLead != 0 || !strings.Contains(seen.Verdict, "first: "+first.ID+" ") || first.Impact.MeanSaving >= next.Impact.MeanSaving {
+	if seen.FirstLead != 0 || !strings.Contains(seen.Verdict, "("+first.ID+")") || first.Impact.MeanSaving >= next.Impact.MeanSaving {
 		t.Errorf("%q, then %s and %s", seen.Verdict, first.ID, next.ID)
 	}
 }

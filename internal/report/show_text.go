@@ -15,7 +15,7 @@ func ShowText(w io.Writer, tl *timeline.Timeline, f Filter, o TextOptions) error
 	p := newPage(o)
 	ids := f.choose(tl)
 	if len(ids) == 0 {
-		p.line(plain, "No request to show.")
+		p.line(plain, "No request to show: of %s none is chosen.", plural(len(tl.Requests), "request"))
 	}
 	for i, id := range ids {
 		if i > 0 {
@@ -64,8 +64,12 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64
 		state = " (" + timeOfDay(wall) + " UTC)" + state
 	}
 	head := fmt.Sprintf("#%d ", id)
-	p.wrap(bold, head, fmt.Sprintf("%s %s, status %d, from %s (number %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),
-		r.Status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state), 2)
+	status := "its status is not known"
+	if r.Status != 0 {
+		status = fmt.Sprintf("status %d", r.Status)
+	}
+	p.wrap(bold, head, fmt.Sprintf("%s %s, %s, from %s (number %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),
+		status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state), 2)
 	next, strand, said := 0, r.Strand, map[timeline.WaitID]bool{}
 	for _, w := range rows {
 		for ; next < len(r.Calls) && tl.Calls[r.Calls[next]].Start <= w.from; next++ {

@@ -28,7 +28,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 func write(r *Report, o TextOptions, b brevity) *page {
 	p := newPage(o)
 	p.brevity = b
-	p.wrap(bold, "", fmt.Sprintf("dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), plural(r.Requests.Count, "request")), 2)
+	p.wrap(bold, "", fmt.Sprintf("dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), howMany(r)), 2)
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
@@ -55,6 +55,15 @@ func write(r *Report, o TextOptions, b brevity) *page {
 	}
 	footer(p, r)
 	return p
+}
+
+// howMany says how many requests were measured, and where a table does not how often they came.
+func howMany(r *Report) string {
+	text := plural(r.Requests.Count, "request")
+	if len(r.Endpoints) > 1 {
+		text += ", " + perSecond(r.Requests.PerSecond) + "/s"
+	}
+	return text
 }
 
 // since says at which time of day the recording began, where that is known.
@@ -117,16 +126,12 @@ func noRequests(p *page, r *Report) {
 }
 
 func symptom(p *page, r *Report) {
-	wide := 0
 	shown := listed(r)
+	t := listing{head: "Requests", columns: []column{{"count", 8, 6}, {"/s", 8, 4}, {"5xx", 7, 5}, {"mean", 9, 2}, {"p50", 9, 3}, {"p99", 9, 7}, {"max", 9, 1}}}
 	for _, e := range shown {
-		wide = max(wide, len([]rune(e.Name)))
+		t.add(e.Name, thousands(int64(e.Count)), perSecond(e.PerSecond), e.failedCell(), human(e.Mean), human(e.P50), human(e.P99), human(e.Max))
 	}
-	wide = min(wide, 40)
-	for _, e := range shown {
-		p.line(plain, "  %s  %s   mean %s   p50 %s   p99 %s   max %s", pad(clip(e.Name, wide), wide), pad(plural(e.Count, "request"), -14),
-			pad(human(e.Mean), -7), pad(human(e.P50), -7), pad(human(e.P99), -7), pad(human(e.Max), -7))
-	}
+	p.list(&t)
 	if text := failures(shown); text != "" {
 		p.wrap(red, "  ", text, 2)
 	}
@@ -138,15 +143,33 @@ func symptom(p *page, r *Report) {
 	}
 }
 
+// perSecond prints a rate with three digits, or as a whole number.
+func perSecond(rate Decimal) string {
+	switch {
+	case rate >= 100*unit:
+		return thousands(int64(rate+unit/2) / unit)
+	case rate < unit && rate > 0:
+		return fmt.Sprintf("%.2g", float64(rate)/unit)
+	}
+	return quantity(rate, "per_second")
+}
+
+// failedCell is how many requests failed, if it is known of any with what they were answered.
+func (t *Traffic) failedCell() string {
+	if t.Unknown == t.Count {
+		return "-"
+	}
+	return thousands(int64(t.failures()))
+}
+
 // failures says how many requests of endpoints were answered with what tells that the server
 // failed: those may be fast, or slow, by that alone.
 func failures(list []*Endpoint) string {
 	var told []string
 	for _, e := range list {
-		all := 0
+		all := e.failures()
 		var by []string
 		for _, a := range e.Failed {
-			all += a.Count
 			by = append(by, fmt.Sprintf("%s with %d", thousands(int64(a.Count)), a.Status))
 		}
 		switch {
@@ -157,7 +180,7 @@ func failures(list []*Endpoint) string {
 		case len(by) > toldFailures:
 			by = append(by[:toldFailures], "...")
 		}
-		told = append(told, fmt.Sprintf("%s of %s (%s)", plural(all, "request"), requestOf(e), strings.Join(by, ", ")))
+		told = append(told, fmt.Sprintf("%s of %s (%s; %s)", plural(all, "request"), requestOf(e), percent(share(int64(all), int64(e.Count-e.Unknown))), strings.Join(by, ", ")))
 	}
 	if len(told) == 0 {
 		return ""
@@ -217,28 +240,38 @@ func whereItGoes(p *page, r *Report) {
 		ord, slow = append(ord, l.ordinary), append(slow, l.slow)
 	}
 	p.raw("")
-	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 44), 45)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
+	p.timeHead(e)
 	to, ts := tenths(ord), tenths(slow)
 	for i, l := range list {
 		p.raw("  " + pad(l.label, labelWide) + l.cell(p, e.Ordinary, ord[i], to[i]) + "   " + l.cell(p, e.Slow, slow[i], ts[i]))
 	}
-	p.raw(p.paint(dim, "  "+pad("total", labelWide)+pad(human(e.Ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
-		pad(human(e.Slow), -9)+pad("100.0 %", -9)))
-	if p.names {
+	p.raw(p.paint(dim, "  "+pad("total", labelWide)+p.timeCell(human(e.Ordinary), "100.0 %", "")+"   "+p.timeCell(human(e.Slow), "100.0 %", "")))
+	if p.legend {
 		explain(p, list)
 	}
 }
 
-// explain says what the phases are whose names do not.
+// explain says what the phases are whose names do not, and the causes that the text has not named.
 func explain(p *page, list []timeLine) {
 	var told []string
-	for _, x := range [][2]string{{"unread-request", "it has arrived, and nobody has read it"}, {"pick-up", "the peer's answer has arrived, and nobody has read it"}} {
-		if slices.ContainsFunc(list, func(l timeLine) bool { return strings.HasPrefix(l.label, x[0]+",") }) {
-			told = append(told, x[0]+": "+x[1])
+	for _, ph := range WebPhases() {
+		if ph.Name != timeline.PhaseUnread.String() && ph.Name != timeline.PhasePickUp.String() {
+			continue
+		}
+		if slices.ContainsFunc(list, func(l timeLine) bool { return l.phase == ph.Name }) {
+			told = append(told, ph.Name+": "+ph.Means)
+		}
+	}
+	for c := range timeline.NumCauses {
+		if !slices.ContainsFunc(list, func(l timeLine) bool { return l.phase != "" && l.cause == c.String() }) {
+			continue
+		}
+		if words, is := strings.CutSuffix(inWords(c, p.named), " ("+c.String()+")"); is {
+			told = append(told, c.String()+": "+words)
 		}
 	}
 	if told != nil {
-		p.wrap(dim, "  ", strings.Join(told, "; ")+".", 2)
+		p.wrap(dim, "  ", strings.Join(told, "; ")+".", whole)
 	}
 }
 
@@ -248,26 +281,61 @@ func (l *timeLine) cell(p *page, whole Duration, part Decimal, t int) string {
 		d = Duration(int64(whole) * int64(part) / unit)
 	}
 	if d == 0 {
-		return pad("-", -9) + pad("-", -9) + strings.Repeat(" ", 11)
+		return p.timeCell("-", "-", "")
 	}
-	return pad(human(d), -9) + pad(fmt.Sprintf("%d.%d %%", t/10, t%10), -9) + " " + p.paint(p.inks[l.cause], pad(bar(int64(part), unit, 10), 10))
+	return p.timeCell(human(d), fmt.Sprintf("%d.%d %%", t/10, t%10), p.paint(p.inks[l.cause], pad(bar(int64(part), unit, barWide), barWide)))
+}
+
+// A table of where the time goes has bars, and shares, where there is room for them.
+const (
+	barWide      = 10
+	roomForBars  = 96
+	roomForShare = 74
+)
+
+// timeHead names what stands in the columns of where the time goes.
+func (p *page) timeHead(e *Endpoint) {
+	const title, wide = "Where the time goes: ", 44
+	if p.width >= roomForBars {
+		p.raw(p.paint(bold, pad(title+middle(e.Name, wide-len(title)), wide+1)+pad("ordinary (near p50)", 29)+"slow (near p99)"))
+		return
+	}
+	p.line(bold, "%s%s", title, middle(e.Name, p.width-len(title)))
+	p.line(bold, "%s%s   %s", strings.Repeat(" ", 2+labelWide), p.timeCell("ordinary", "", ""), p.timeCell("slow", "", ""))
+}
+
+// timeCell is how long something takes, what share that is, and that as a bar.
+func (p *page) timeCell(took, share, bar string) string {
+	text := pad(took, -9)
+	if p.width >= roomForShare {
+		text += pad(share, -9)
+	}
+	if p.width >= roomForBars {
+		text += " " + pad(bar, barWide)
+	}
+	return text
 }
 
 // timeLine is a line of where the time goes.
 type timeLine struct {
-	label, cause   string
+	phase, cause   string // phase is "" of a sum
+	label          string
 	ordinary, slow Decimal
 }
 
 // rows returns the largest causes, the rest together, and what is unaccounted for.
 func rows(e *Endpoint, most int) (list []timeLine) {
 	add := func(label, cause string, a, b Decimal) {
-		list = append(list, timeLine{label, cause, a, b})
+		list = append(list, timeLine{"", cause, label, a, b})
 	}
 	var otherA, otherB Decimal
 	for _, c := range e.Causes {
 		if len(list) < most && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
-			add(c.Phase+", "+c.Cause, c.Cause, c.P50Share, c.P99Share)
+			label := c.Phase + ", " + c.Cause
+			if c.Phase == c.Cause {
+				label = c.Cause
+			}
+			list = append(list, timeLine{c.Phase, c.Cause, label, c.P50Share, c.P99Share})
 			continue
 		}
 		otherA += c.P50Share

@@ -10,19 +10,20 @@ import (
 // answer says in a sentence or two where an ordinary and a slow request's time is, and
 // whether something is wrong.
 func answer(p *page, r *Report) {
-	where, text, s := sentences(r)
+	p.named = map[string]bool{}
+	where, text, s := sentences(r, p.named)
 	p.raw("")
-	p.wrap(plain, "", where, 4)
-	p.wrap(s, "", text, 3)
+	p.wrap(plain, "", where, whole)
+	p.wrap(s, "", text, whole)
 }
 
 // sentences are the answer: where the time is, and whether something is wrong. Slow requests are
-// those within 5 percentile points of p99.
-func sentences(r *Report) (where, text string, s style) {
+// those within 5 percentile points of p99. Causes that it names are added to those that were named.
+func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	e := focus(r)
 	where = fmt.Sprintf("An ordinary %s takes %s: %s. The slowest %s: %s.",
-		requestOf(e), human(e.Ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
-		slowest(e), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
+		requestOf(e), human(e.Ordinary), mostOf(e, named, func(c CauseRow) Decimal { return c.P50Share }),
+		slowest(e), mostOf(e, named, func(c CauseRow) Decimal { return c.P99Share }))
 	text, s = wrong(r)
 	if open := unknown(e); open != "" {
 		text += " " + open
@@ -35,10 +36,11 @@ func sentences(r *Report) (where, text string, s style) {
 
 // slowest says how many the slow requests are, and what they take, as "The slowest ..." goes on.
 func slowest(e *Endpoint) string {
-	if e.slow == 1 {
+	n := len(e.ids.slow)
+	if n == 1 {
 		return "takes " + human(e.Slow)
 	}
-	return thousands(int64(e.slow)) + " take " + human(e.Slow) + " on average"
+	return thousands(int64(n)) + " take " + human(e.Slow) + " on average"
 }
 
 func requestOf(e *Endpoint) string {
@@ -52,7 +54,7 @@ func requestOf(e *Endpoint) string {
 const toldCauses = 3
 
 // mostOf names what takes most of a request.
-func mostOf(e *Endpoint, of func(CauseRow) Decimal) string {
+func mostOf(e *Endpoint, named map[string]bool, of func(CauseRow) Decimal) string {
 	var sums [timeline.NumCauses]Decimal
 	for _, c := range e.Causes {
 		for k := range timeline.NumCauses {
@@ -72,7 +74,7 @@ func mostOf(e *Endpoint, of func(CauseRow) Decimal) string {
 		if sums[most] < unit/10 {
 			break
 		}
-		told = append(told, percent(sums[most])+" "+inWords(most))
+		told = append(told, percent(sums[most])+" "+inWords(most, named))
 		sums[most] = 0
 	}
 	if len(told) == 0 {
@@ -81,53 +83,16 @@ func mostOf(e *Endpoint, of func(CauseRow) Decimal) string {
 	return strings.Join(told, ", ")
 }
 
-// inWords says what a request does that has a cause.
-func inWords(c timeline.Cause) string {
-	switch c {
-	case timeline.CauseOnCPU:
-		return "computing"
-	case timeline.CauseRunnable:
-		return "ready without a processor"
-	case timeline.CauseLock:
-		return "waiting for locks"
-	case timeline.CauseInterpreterLock:
-		return "waiting for the interpreter's lock"
-	case timeline.CausePool:
-		return "waiting for a worker or a connection"
-	case timeline.CauseCondition:
-		return "waiting for other threads"
-	case timeline.CauseRemote:
-		return "waiting for peers"
-	case timeline.CauseEventLoop:
-		return "waiting for the event loop"
-	case timeline.CauseUnknown:
-		return "of unknown cause"
-	case timeline.CauseSleep:
-		return "sleeping"
-	case timeline.CauseClient:
-		return "waiting for the client"
-	case timeline.CauseGC:
-		return "stopped by the collector"
-	case timeline.CauseDisk:
-		return "waiting for a disk"
-	case timeline.CausePageFault:
-		return "in page faults"
-	case timeline.CauseIPC:
-		return "waiting for pipes, files or programs"
-	}
-	return "waiting: " + c.String()
-}
-
 // wrong says whether something is: a finding, what dominates without being one, or nothing.
 func wrong(r *Report) (string, style) {
 	if len(r.Findings) > 0 {
 		f := &r.Findings[0]
-		text := fmt.Sprintf("Something is wrong: %s, %s of the time of %s (finding 1).", f.ID, percent(f.Impact.Share), orAll(f.Endpoint))
+		text := fmt.Sprintf("Something is wrong: %s (%s, finding 1): %s of the time of %s.", r.mechanism(f.ID), f.ID, percent(f.Impact.Share), orAll(f.Endpoint))
 		if n := len(r.Findings) - 1; n > 0 {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
 		if d := besides(r); d != nil {
-			text += " Not proven, but look at it, too: " + dominates(d) + "."
+			text += " Not proven, but look at it, too: " + r.dominates(d) + "."
 		}
 		return text, red
 	}
@@ -136,9 +101,9 @@ func wrong(r *Report) (string, style) {
 	}
 	if d := besides(r); d != nil {
 		if d.others && len(r.Leads) > 0 && r.Leads[0].ID != d.ID {
-			return "No finding, but programs beside the service cost it most: " + dominates(d) + ". Of what it does itself look at " + r.Leads[0].ID + " first.", yellow
+			return "No finding, but programs beside the service cost it most: " + r.dominates(d) + ". Of what it does itself look at " + r.Leads[0].ID + " first.", yellow
 		}
-		return "No finding, but look at this first: " + dominates(d) + ".", yellow
+		return "No finding, but look at this first: " + r.dominates(d) + ".", yellow
 	}
 	missing := 0
 	for _, u := range r.Undecided {
@@ -154,7 +119,7 @@ func wrong(r *Report) (string, style) {
 		} else {
 			text += ":"
 		}
-		text += " " + dominates(&r.Dominant[0]) + alike
+		text += " " + r.dominates(&r.Dominant[0]) + alike
 	}
 	if missing > 0 {
 		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
@@ -186,15 +151,25 @@ func suspects(n int) string {
 	return thousands(int64(n)) + " suspects"
 }
 
+// mechanism is what a hypothesis is, as a sentence goes on.
+func (r *Report) mechanism(id string) string {
+	title := r.Seen.titles[id]
+	if len(title) > 1 && title[1] >= 'a' && title[1] <= 'z' || strings.HasPrefix(title, "A ") {
+		title = strings.ToLower(title[:1]) + title[1:]
+	}
+	return title
+}
+
 // dominates says what a mechanism takes of which requests.
-func dominates(d *Dominant) string {
-	if len(d.With) > 0 && d.MeanShare >= unit/2 {
-		return d.ID + ", with " + strings.Join(d.With, " and ") + " behind it, takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
+func (r *Report) dominates(d *Dominant) string {
+	text := r.mechanism(d.ID) + " (" + d.ID + ")"
+	if d.MeanShare < unit/2 {
+		return text + ": " + percent(min(unit, d.SlowShare)) + " of the extra time of slow requests of " + orAll(d.Endpoint)
 	}
-	if d.MeanShare >= unit/2 {
-		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
+	if len(d.With) > 0 {
+		text += ", with " + strings.Join(d.With, " and ") + " behind it"
 	}
-	return d.ID + " is " + percent(min(unit, d.SlowShare)) + " of what slow requests of " + orAll(d.Endpoint) + " take longer than ordinary ones"
+	return text + ": " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 }
 
 // mostlyOpen is how much time without a known cause is said in the first lines.
@@ -229,7 +204,7 @@ func eachRequest(p *page, r *Report) {
 	p.line(bold, "Each request, the slowest first (dwell show REC --slowest %d draws them)", len(r.Requests.singles))
 	for i := range r.Requests.singles[:min(p.rows, len(r.Requests.singles))] {
 		s := &r.Requests.singles[i]
-		p.wrap(plain, "  "+pad(human(s.Ordinary), -7)+"  ", fmt.Sprintf("%s at +%s: %s", requestOf(&s.Endpoint), human(s.at), mostOf(&s.Endpoint, func(c CauseRow) Decimal { return c.P50Share })), 2)
+		p.wrap(plain, "  "+pad(human(s.Ordinary), -7)+"  ", fmt.Sprintf("%s at +%s: %s", requestOf(&s.Endpoint), human(s.at), mostOf(&s.Endpoint, p.named, func(c CauseRow) Decimal { return c.P50Share })), 2)
 	}
 	if n := len(r.Requests.singles) - p.rows; n > 0 {
 		p.line(dim, "  and %s (--all lists more)", plural(n, "quicker one"))
@@ -245,7 +220,7 @@ func tooFew(r *Report) string {
 	}
 	switch {
 	case d != nil:
-		text += ", but look at this first: " + dominates(d)
+		text += ", but look at this first: " + r.dominates(d)
 	case len(r.Leads) > 0:
 		text += ", but look at " + r.Leads[0].ID + " first"
 	}

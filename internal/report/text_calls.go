@@ -11,23 +11,22 @@ func callTable(p *page, r *Report) {
 	if len(list) == 0 {
 		return
 	}
-	wide := p.width - len("  a request   new conn.       p50       p99       max   of time")
 	of := "Calls"
 	if len(r.Endpoints) > 1 {
 		of = "Calls of all endpoints"
 	}
-	p.line(bold, "%s a request   new conn.       p50       p99       max   of time", pad(of, wide))
+	if n := len(list); n > p.calls {
+		of += fmt.Sprintf(", %d of %s kinds", p.calls, thousands(int64(n)))
+	}
+	t := listing{head: of, columns: []column{{"a request", 11, 5}, {"new conn.", 12, 2}, {"p50", 10, 4}, {"p99", 10, 6}, {"max", 10, 1}, {"of time", 10, 3}}}
 	for _, c := range list[:min(len(list), p.calls)] {
 		name := c.Peer
 		if c.Operation != "" {
 			name = c.Operation + " at " + c.Peer
 		}
-		p.line(plain, "  %s %9s   %9s %9s %9s %9s   %7s", pad(clip(name, wide-2), wide-2), each(c.Count, r.Requests.Count),
-			percent(c.NewConnectionShare), human(c.P50), human(c.P99), human(c.Max), percent(c.TimeShare))
+		t.add(name, each(c.Count, r.Requests.Count), percent(c.NewConnectionShare), human(c.P50), human(c.P99), human(c.Max), percent(c.TimeShare))
 	}
-	if n := len(list) - p.calls; n > 0 {
-		p.line(dim, "  and %s", plural(n, "more kind")+" of calls")
-	}
+	p.list(&t)
 }
 
 // byTime sorts calls by the time that requests spend on them.
@@ -98,4 +97,69 @@ func (u *Unconnected) text() string {
 		text += ", and then " + u.Then + " is reached"
 	}
 	return text
+}
+
+// listing is a table with a name and numbers in each row.
+type listing struct {
+	head    string
+	columns []column
+	rows    [][]string
+}
+
+// column is one of its numbers.
+type column struct {
+	head string
+	wide int
+	keep int // the least goes first where there is no room
+}
+
+// shortestName is how many columns a name has at least.
+const shortestName = 16
+
+func (t *listing) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// list writes one, of as many of its columns as there is room for. A name that is too long loses its
+// middle, or has a line of its own where all is told.
+func (p *page) list(t *listing) {
+	left, kept := p.width-2, make([]bool, len(t.columns))
+	for {
+		best := -1
+		for i, c := range t.columns {
+			if !kept[i] && (best < 0 || c.keep > t.columns[best].keep) {
+				best = i
+			}
+		}
+		if best < 0 || left-t.columns[best].wide < shortestName {
+			break
+		}
+		kept[best] = true
+		left -= t.columns[best].wide
+	}
+	row := func(cell func(i int) string) (text string) {
+		for i, c := range t.columns {
+			if kept[i] {
+				text += pad(cell(i), -c.wide)
+			}
+		}
+		return text
+	}
+	p.line(bold, "%s%s", pad(middle(t.head, left+2), left+2), row(func(i int) string { return t.columns[i].head }))
+	for _, r := range t.rows {
+		name := middle(r[0], left)
+		if p.all && name != r[0] {
+			p.wrap(plain, "  ", r[0], whole)
+			name = ""
+		}
+		p.line(plain, "  %s%s", pad(name, left), row(func(i int) string { return r[i+1] }))
+	}
+}
+
+// middle cuts a name to width runes in its middle: its beginning and its end tell it from others.
+func middle(name string, width int) string {
+	runes := []rune(name)
+	if len(runes) <= width {
+		return name
+	}
+	end := (width - 3) / 3
+	return string(runes[:width-3-end]) + "..." + string(runes[len(runes)-end:])
 }

@@ -21,8 +21,7 @@ func ruledOut(p *page, r *Report) {
 		return
 	}
 	if !p.names {
-		p.raw(p.paint(bold, "Ruled out: ") + suspects(len(r.Refuted)) + ", each by a number (--all lists them)")
-		return
+		return // undecided counts them
 	}
 	var list []string
 	for _, o := range r.Refuted {
@@ -38,8 +37,8 @@ func ruledOut(p *page, r *Report) {
 	p.hang(plain, p.paint(bold, "Ruled out")+" (share of the time; --all says why): ", strings.Join(list, ", "), whole)
 }
 
-// undecided names what facts are missing for; with all it says which. What takes another
-// recording comes last, and only then.
+// undecided names what facts are missing for, and counts what is ruled out where that is not named; with all
+// it says which. What takes another recording comes last, and only then.
 func undecided(p *page, r *Report) {
 	var list []reason
 	for _, o := range r.Undecided {
@@ -47,14 +46,19 @@ func undecided(p *page, r *Report) {
 			list = append(list, reason{o.ID, o.Missing})
 		}
 	}
-	if len(list) == 0 {
-		return
+	n := len(r.Refuted)
+	counted, head := p.paint(bold, "Ruled out: ")+suspects(n), p.paint(bold, "Undecided")+", for want of facts"
+	switch open := strings.Join(grouped(list), ", "); {
+	case len(list) == 0 && (p.names || n == 0):
+	case p.all:
+		reasons(p, yellow, "Undecided, for want of facts", list)
+	case p.names || n == 0:
+		p.hang(yellow, head+" (--all says which): ", open, whole)
+	case len(list) == 0:
+		p.raw(counted + ", each by a number (--all lists them)")
+	default:
+		p.hang(yellow, counted+". "+head+": ", open+" (--all says why)", whole)
 	}
-	if !p.all {
-		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(grouped(list), ", "), whole)
-		return
-	}
-	reasons(p, yellow, "Undecided, for want of facts", list)
 }
 
 // sameLack is from how many on that lack the same they are counted.

@@ -34,7 +34,7 @@ type WebPage struct {
 	Dumps    []*Dump       `json:"dumps"`
 	Lanes    []*WebLanes   `json:"lanes"` // of all of it, and around the slowest request of some endpoints
 	Causes   []WebCause    `json:"causes"`
-	Phases   []string      `json:"phases"`
+	Phases   []WebPhase    `json:"phases"`
 
 	Rules map[string]string `json:"rules"` // what the rules rest on by which calls and waits are told, by their codes
 }
@@ -85,11 +85,8 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	p := &WebPage{
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
 		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
-		Causes: WebCauses(), Rules: waits.RuleTexts(), Latency: newWebLatency(tl, d, !o.Live && !o.Slim),
+		Causes: WebCauses(), Phases: WebPhases(), Rules: waits.RuleTexts(), Latency: newWebLatency(tl, d, !o.Live && !o.Slim),
 		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Under: []*Under{}, Lanes: []*WebLanes{},
-	}
-	for ph := range timeline.NumPhases {
-		p.Phases = append(p.Phases, ph.String())
 	}
 	if o.Slim {
 		return p
@@ -129,7 +126,7 @@ func webSeen(r *Report) WebSeen {
 		return s
 	}
 	var mood style
-	s.Where, s.Verdict, mood = sentences(r)
+	s.Where, s.Verdict, mood = sentences(r, map[string]bool{})
 	s.Mood, s.FirstLead = moods[mood], firstLead(r)
 	return s
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
 )
@@ -11,7 +12,7 @@ type WebCause struct {
 	Name  string `json:"name"`
 	Light string `json:"light"` // colour on a light ground
 	Dark  string `json:"dark"`  // on a dark one
-	Means string `json:"means"`
+	Means string `json:"means"` // in words: what a request does, or waits for, that has it
 }
 
 // Unaccounted is what a request's segments leave of it, beside the causes.
@@ -23,21 +24,21 @@ const Unaccounted = "unaccounted"
 // purple, what nobody knows is grey. Within a kind lightness differs.
 func WebCauses() []WebCause {
 	looks := map[timeline.Cause]WebCause{
-		timeline.CauseUnknown:         {"", "#8a8f98", "#7d838d", "asleep, and nobody knows for what"},
-		timeline.CauseOnCPU:           {"", "#e08e00", "#f0a202", "running on a processor"},
-		timeline.CauseRunnable:        {"", "#f0c75e", "#f7d774", "ready to run, waiting for a processor"},
-		timeline.CauseLock:            {"", "#c8442d", "#e8593f", "waiting for a lock that another one holds"},
+		timeline.CauseUnknown:         {"", "#8a8f98", "#7d838d", "of unknown cause"},
+		timeline.CauseOnCPU:           {"", "#e08e00", "#f0a202", "computing"},
+		timeline.CauseRunnable:        {"", "#f0c75e", "#f7d774", "waiting for a processor"},
+		timeline.CauseLock:            {"", "#c8442d", "#e8593f", "waiting for a lock"},
 		timeline.CauseInterpreterLock: {"", "#8f2a3a", "#b8415a", "waiting for the interpreter's lock"},
-		timeline.CausePool:            {"", "#e88a6c", "#f3a48a", "waiting for a thread or a thing of a pool"},
-		timeline.CauseCondition:       {"", "#c9749f", "#e08fbb", "waiting until another one says that it is so"},
-		timeline.CauseRemote:          {"", "#1670ad", "#3b94d9", "waiting for a peer over the network"},
-		timeline.CauseClient:          {"", "#63b3dd", "#8accf0", "waiting for the client to send or to take"},
-		timeline.CauseEventLoop:       {"", "#6a4c9c", "#9b7fd4", "the event loop works for other requests"},
-		timeline.CauseGC:              {"", "#9a6400", "#bf8420", "the collector stops the threads"},
+		timeline.CausePool:            {"", "#e88a6c", "#f3a48a", "waiting for a worker or a connection"},
+		timeline.CauseCondition:       {"", "#c9749f", "#e08fbb", "waiting for another thread"},
+		timeline.CauseRemote:          {"", "#1670ad", "#3b94d9", "waiting for a peer"},
+		timeline.CauseClient:          {"", "#63b3dd", "#8accf0", "waiting for the client"},
+		timeline.CauseEventLoop:       {"", "#6a4c9c", "#9b7fd4", "waiting for the event loop"},
+		timeline.CauseGC:              {"", "#9a6400", "#bf8420", "stopped by the garbage collector"},
 		timeline.CauseDisk:            {"", "#00806a", "#12a88c", "waiting for a disk"},
-		timeline.CausePageFault:       {"", "#57b894", "#7ed8b5", "waiting for memory to be there"},
-		timeline.CauseIPC:             {"", "#2f5d8a", "#5a8cba", "waiting for another program on this host"},
-		timeline.CauseSleep:           {"", "#b5bac2", "#a7adb8", "asleep until a timer"},
+		timeline.CausePageFault:       {"", "#57b894", "#7ed8b5", "in page faults"},
+		timeline.CauseIPC:             {"", "#2f5d8a", "#5a8cba", "waiting for a pipe, file or program"},
+		timeline.CauseSleep:           {"", "#b5bac2", "#a7adb8", "sleeping"},
 	}
 	out := make([]WebCause, 0, timeline.NumCauses+1)
 	for c := range timeline.NumCauses {
@@ -45,7 +46,44 @@ func WebCauses() []WebCause {
 		look.Name = c.String()
 		out = append(out, look)
 	}
-	return append(out, WebCause{Unaccounted, "#d5d8dd", "#4d535c", "what dwell could not account for"})
+	return append(out, WebCause{Unaccounted, "#d5d8dd", "#4d535c", "not accounted for"})
+}
+
+// WebPhase is one phase of a request's time.
+type WebPhase struct {
+	Name  string `json:"name"`
+	Means string `json:"means"` // in words: what is under way in it
+}
+
+// WebPhases are all phases in the order of timeline.Phase.
+func WebPhases() (out []WebPhase) {
+	means := map[timeline.Phase]string{
+		timeline.PhaseQueue:   "a call waits for a free connection",
+		timeline.PhaseDNS:     "its host name is looked up",
+		timeline.PhaseConnect: "its connection is opened",
+		timeline.PhaseTLS:     "its connection does the TLS handshake",
+		timeline.PhaseSend:    "it is written",
+		timeline.PhaseRemote:  "the peer has it",
+		timeline.PhasePickUp:  "the peer's answer has arrived, and nobody has read it",
+		timeline.PhaseReceive: "the peer's answer is read",
+		timeline.PhaseUnread:  "the request has arrived, and nobody has read it",
+		timeline.PhaseHandler: "everything else of the request's own work",
+	}
+	for p := range timeline.NumPhases {
+		out = append(out, WebPhase{p.String(), means[p]})
+	}
+	return out
+}
+
+// inWords says what a request does that has a cause, and adds the cause's name where the words do not hold it,
+// unless it was named before.
+func inWords(c timeline.Cause, named map[string]bool) string {
+	words, name := WebCauses()[c].Means, c.String()
+	if named[name] || strings.Contains(words, strings.ReplaceAll(name, "-", " ")) {
+		return words
+	}
+	named[name] = true
+	return words + " (" + name + ")"
 }
 
 // causesOf is how long each cause took of a request, and last what none accounts for.

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -49,4 +51,26 @@ func apart(a, b [3]int) (sum int) {
 		sum += (a[i] - b[i]) * (a[i] - b[i])
 	}
 	return sum
+}
+
+// A cause and a phase are called in docs/terms.md what the report calls them.
+func TestTermsSayWhatTheReportSays(t *testing.T) {
+	terms, err := os.ReadFile("../../docs/terms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, c := range WebCauses() {
+		if c.Name != Unaccounted {
+			rows = append(rows, "| "+c.Name+" | "+c.Means+" |")
+		}
+	}
+	for _, p := range WebPhases() {
+		rows = append(rows, "| "+p.Name+" | ")
+	}
+	for _, row := range rows {
+		if !strings.Contains(string(terms), "\n"+row) {
+			t.Errorf("docs/terms.md has no row %q", row)
+		}
+	}
 }

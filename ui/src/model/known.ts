@@ -26,8 +26,8 @@ export function fieldsOf(page: WebPage, p: Points): Fields {
     peer: once(() => ({ texts: k.calls.map((c) => c.peer), ...sets() })),
   });
   const took = once(() => ({ sets: lists(k.sets), set: column(k.set), took: column(k.took) }));
-  for (const name of [...page.phases, ...causes]) {
-    all[name] ??= number(() => spent(took(), p.duration, k.spent.map((s) => (causes.includes(name) ? causes[s.cause] : page.phases[s.phase]) === name)), true);
+  for (const name of [...page.phases.map((x) => x.name), ...causes]) {
+    all[name] ??= number(() => spent(took(), p.duration, k.spent.map((s) => (causes.includes(name) ? causes[s.cause] : page.phases[s.phase]?.name) === name)), true);
   }
   return all;
 }

@@ -218,6 +218,9 @@ export interface DumpWait {
 export interface Endpoint {
   name: string;
   count: number;
+  per_second: number;
+  failed?: Answered[];
+  status_unknown?: number;
   mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
@@ -229,7 +232,6 @@ export interface Endpoint {
   slow_mean_ns: Ns;
   typical_request: number;
   slowest_request: number;
-  failed?: Answered[];
 }
 
 export interface Entered {
@@ -441,6 +443,9 @@ export interface RequestTree {
 
 export interface Requests {
   count: number;
+  per_second: number;
+  failed?: Answered[];
+  status_unknown?: number;
   cut: number;
   early?: number;
   excluded?: number;
@@ -818,8 +823,13 @@ export interface WebPage {
   dumps: Dump[];
   lanes: WebLanes[];
   causes: WebCause[];
-  phases: string[];
+  phases: WebPhase[];
   rules: Record<string, string>;
+}
+
+export interface WebPhase {
+  name: string;
+  means: string;
 }
 
 export interface WebPromise {

@@ -1,4 +1,4 @@
-import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
+import type { Evidence, Finding, Refuted, Requests, Undecided } from "../model/page.gen";
 import { Chart } from "./chart";
 import { WhatIf } from "./whatif";
 import { Where } from "./where";
@@ -39,6 +39,8 @@ function Answer({ c }: { c: Context }) {
       {promises.map((p, i) => <p key={i} class={`promise ${p.mood}`}><b>SLO</b> <Name text={p.text} /></p>)}
       <dl class="figures">
         <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
+        <div><dt>a second</dt><dd><Measured v={r.requests.per_second} unit="per_second" of="requests.per_second" /></dd></div>
+        <div><dt><Name text="5xx" /></dt><Failed t={r.requests} /></div>
         <div><dt>mean</dt><dd><Time v={r.requests.mean_ns} of="requests.mean_ns" /></dd></div>
         <div><dt>p50</dt><dd><Time v={r.requests.p50_ns} of="requests.p50_ns" /></dd></div>
         <div><dt>p90</dt><dd><Time v={r.requests.p90_ns} of="requests.p90_ns" /></dd></div>
@@ -51,6 +53,14 @@ function Answer({ c }: { c: Context }) {
       </dl>
     </section>
   );
+}
+
+// How many requests the service answered with its own failure, if it is known of any with what they were answered.
+function Failed({ t }: { t: Requests }) {
+  const list = t.failed ?? [];
+  const all = list.reduce((s, a) => s + a.count, 0);
+  if (t.status_unknown === t.count) return <dd class="dim">not known</dd>;
+  return <dd class={all > 0 ? "bad" : ""}>{all > 0 ? <Count v={all} of={list.map((_, i) => `requests.failed.${i}.count`).join(" + ")} /> : "none"}</dd>;
 }
 
 function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number; of: "findings" | "leads" }) {

@@ -34,8 +34,19 @@ export function Where({ c }: { c: Context }) {
             <td class="num"><Share v={e.unaccounted.p99_share} of={`endpoints.${at}.unaccounted.p99_share`} /></td></tr>
         </tbody>
       </table>
+      <Glossary c={c} rows={rows.slice(0, 12)} />
     </Panel>
   );
+}
+
+// What the words of the table mean that do not say it themselves.
+function Glossary({ c, rows }: { c: Context; rows: CauseRow[] }) {
+  const said = [
+    ...c.page.phases.filter((p) => (p.name === "pick-up" || p.name === "unread-request") && rows.some((x) => x.phase === p.name)),
+    ...c.page.causes.filter((x) => !x.means.includes(x.name.replaceAll("-", " ")) && rows.some((y) => y.cause === x.name)),
+  ];
+  if (said.length === 0) return null;
+  return <dl class="glossary">{said.map((x) => <div key={x.name}><dt>{x.name}</dt><dd>{x.means}</dd></div>)}</dl>;
 }
 
 const Row = ({ c, x, at }: { c: Context; x: CauseRow; at: string }) => (
