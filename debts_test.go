@@ -44,7 +44,6 @@ func fieldDebts() map[string]int {
 		"internal/diagnosis.Finding":            16,
 		"internal/protocol.dialogue":            25,
 		"internal/report.DumpThread":            20,
-		"internal/report.Endpoint":              17,
 		"internal/report.Finding":               17,
 		"internal/report.WebPage":               20,
 		"internal/report.shownCall":             16,
