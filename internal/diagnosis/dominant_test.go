@@ -113,23 +113,26 @@ func TestWhatIsBeyondTheUsualComesBeforeWhatIsAlike(t *testing.T) {
 	}
 }
 
-// Half of what slow requests take longer they are ready to run, for programs beside the service; a
-// third of it they wait for a disk. The disk comes first; a disk that has a tenth of it does not.
+// Half of what slow requests take longer they are ready to run, for programs beside the service. What
+// of it they wait for a disk decides which comes first, a third or a tenth; and where that is little, what all requests wait for it.
 func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
-	for disk, want := range map[int]string{8000: "disk", 2000: "ready"} {
+	for _, c := range []struct {
+		disk, slow int // microseconds of each request, and how many more of a slow one
+		first      string
+	}{{400, 8000, "disk"}, {400, 2000, "ready"}, {1000, 2000, "disk"}} {
 		tl := newTimeline()
 		every(tl, "GET /", 100, func(i int) []piece {
-			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 8000}, {timeline.PhaseHandler, timeline.CauseDisk, 1000}}
+			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 8000}, {timeline.PhaseHandler, timeline.CauseDisk, c.disk}}
 			if i%10 == 0 {
-				p = append(p, piece{timeline.PhaseHandler, timeline.CauseRunnable, 14_000}, piece{timeline.PhaseHandler, timeline.CauseDisk, disk})
+				p = append(p, piece{timeline.PhaseHandler, timeline.CauseRunnable, 14_000}, piece{timeline.PhaseHandler, timeline.CauseDisk, c.slow})
 			}
 			return p
 		})
 		d := Diagnose(tl, []Hypothesis{ready, where("disk", timeline.CauseDisk)}, Options{WhereRatio: 9})
 		expect(t, d, map[string]string{"ready": "lead", "disk": "lead"})
-		if d.Leads[0].ID != want || !d.Dominant[0].Others {
-			t.Errorf("%d us of disk: first %s, want %s; %+v", disk, d.Leads[0].ID, want, d.Dominant)
+		if d.Leads[0].ID != c.first || !d.Dominant[0].Others {
+			t.Errorf("%d us of disk, %d more if slow: first %s, want %s; %+v", c.disk, c.slow, d.Leads[0].ID, c.first, d.Dominant)
 		}
 	}
 }
@@ -141,7 +144,7 @@ func TestWhatThisServiceDoesIsSeenBesideWhatOthersCost(t *testing.T) {
 	for disk, want := range map[int]string{8000: "disk", 4000: "ready"} {
 		tl := newTimeline()
 		every(tl, "GET /", 100, func(i int) []piece {
-			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 2000}, {timeline.PhaseHandler, timeline.CauseDisk, 1000}}
+			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 2000}, {timeline.PhaseHandler, timeline.CauseDisk, 400}}
 			switch i % 10 {
 			case 0:
 				p = append(p, piece{timeline.PhaseHandler, timeline.CauseRunnable, 20_000})
