@@ -76,10 +76,54 @@ func spentBy(c *diagnosis.Case, cause timeline.Cause, list []stay, of func(*stay
 	return s
 }
 
-// spans is what requests would not wait without it: their own, and what they wait for
-// workers that are held up by it.
+// spans is what requests would not wait without it: their own, what handing over costs them, and what they
+// wait for workers that are held up by it.
 func (s *spent) spans(c *diagnosis.Case) []diagnosis.Span {
-	return append(spansOf(s.stays), behindWorkers(c, s.stays)...)
+	return slices.Concat(spansOf(s.stays), s.handOvers(c), behindWorkers(c, s.stays))
+}
+
+// handOvers is what requests waited for processors right after it: who does not wait has its processor still. Where a
+// thread did it that did nothing else for them, it is what that waited for one before, too, and theirs once it was told.
+func (s *spent) handOvers(c *diagnosis.Case) (out []diagnosis.Span) {
+	var pieces []timeline.Segment
+	for i := range s.stays {
+		w := &s.stays[i]
+		r := &c.Requests[w.Request]
+		if i == 0 || s.stays[i-1].Request != w.Request {
+			pieces = pieces[:0]
+			for g := r.Segments(); g.Next(); {
+				pieces = append(pieces, g.Segment)
+			}
+		}
+		after, _ := slices.BinarySearchFunc(pieces, w.To+1, func(g timeline.Segment, t diagnosis.Time) int { return cmp.Compare(g.To, t) })
+		before, _ := slices.BinarySearchFunc(pieces, w.From, func(g timeline.Segment, t diagnosis.Time) int { return cmp.Compare(g.From, t) })
+		for _, g := range pieces[after:] {
+			if g.From = max(g.From, w.To); !w.hands(r, &g) {
+				break
+			}
+			if g.Cause == timeline.CauseRunnable {
+				out = append(out, diagnosis.Span{Request: w.Request, From: g.From, To: g.To})
+			}
+		}
+		for _, g := range slices.Backward(pieces[:before]) {
+			if g.To = min(g.To, w.From); g.Strand != w.strand || g.Strand == r.Strand || !w.hands(r, &g) {
+				break
+			}
+			if g.Cause == timeline.CauseRunnable {
+				out = append(out, diagnosis.Span{Request: w.Request, From: g.From, To: g.To})
+			}
+		}
+	}
+	return out
+}
+
+// errandWork is what a thread does at most, before and after a wait of a request's, if it is there for that alone.
+const errandWork = Duration(milli / 10)
+
+// hands reports a piece of a request's time beside a wait that is spent on handing over.
+func (w *stay) hands(r *timeline.Request, g *timeline.Segment) bool {
+	away := w.strand != r.Strand && (g.Cause != timeline.CauseOnCPU || g.Strand == w.strand)
+	return g.Cause == timeline.CauseRunnable || away && g.To.Sub(g.From) <= errandWork
 }
 
 // place names where in the code it was spent, else on which thread.
