@@ -32,7 +32,8 @@ How they are told apart:
 - *Worth having* is relative: the lower end of what is saved is at least 5 % (--worth) of the mean, of p50 or of p99, and 20 us, which is what
   can be measured.
 - The saving is computed request by request: what goes with the cause is taken out, and the mean, p50 and p99 are computed again.
-  No millisecond is counted for two findings: a cause is counted before its consequences. What no longer waits for one thing comes the sooner
+  No millisecond is counted for two findings: a cause is counted before its consequences. With a sleep, a disk, a page fault, a collection and a
+  program goes what is waited for a processor right afterwards, and the handing over to a thread that does nothing else for the request. What no longer waits for one thing comes the sooner
   to the processors: where a replay reproduces what requests wait for those, what they wait longer then is taken off the saving.
 - How sure that is, is computed on the same requests: they are cut into blocks, which begin where nothing is in flight, or after a second of
   requests that overlap (a tenth of a recording that is shorter than ten seconds); at most 64, neighbours joined. 200 times as many blocks as there
