@@ -39,6 +39,8 @@
 package loopcalls
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
@@ -54,6 +56,9 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 	alone := map[recording.ProcessID][]loops.Loop{} // loops without ids
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.Moves) {
+			if !asks(loop.Moves) {
+				continue
+			}
 			sends := sentConns(t, loop.Moves)
 			in := asyncInput{
 				loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{},
@@ -87,6 +92,13 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 		}
 	}
 	return wanted
+}
+
+// asks reports whether ids can tell anything of what a loop does: it calls somebody, or goes on for whom it worked before.
+func asks(moves []loops.Move) bool {
+	return slices.ContainsFunc(moves, func(m loops.Move) bool {
+		return m.Call != timeline.None || m.Kind == loops.MoveFired || m.Port != 0
+	})
 }
 
 // associateLeft associates the calls of a loop that ids alone do not give to a request. What is
