@@ -73,7 +73,7 @@ func Gather(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, c
 			place[i] = int32(len(all))
 			if i < len(f.Threads) {
 				th := &f.Threads[i]
-				all[len(all)-1].Moves = make([]Move, 0, th.Acts+len(th.Steps))
+				all[len(all)-1].Moves = make([]Move, 0, th.Acts+count(th.Steps, asleep))
 			}
 		}
 	}
@@ -81,22 +81,19 @@ func Gather(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, c
 		return nil
 	}
 	g := gatherer{t: t, f: f, place: place, all: all}
-	onConn := ByConn(f, requests, calls)
-	for i := range f.Conns {
-		list := onConn[i]
-		if f.Conns[i].Decl.Side == recording.Inbound {
-			slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(t.Requests[a].Ordinal, t.Requests[b].Ordinal) })
-			g.inbound(i, list, requests)
-			f.Conns[i].Drop()
-		} else {
-			g.outbound(i, list, calls)
-		}
-	}
 	wander := Wandering(t, requests)
 	for i := range all {
 		all[i].Wander = wander[t.Strands[all[i].Strand].Process]
 	}
+	onConn := ByConn(f, requests, calls)
 	g.pauses()
+	merged(g.flows, len(f.Conns), func(i int) recording.Time { return f.Conns[i].At }, func(i int) []flow {
+		if f.Conns[i].Decl.Side == recording.Outbound {
+			return g.outbound(i, onConn[i], calls)
+		}
+		slices.SortFunc(onConn[i], func(a, b int32) int { return cmp.Compare(t.Requests[a].Ordinal, t.Requests[b].Ordinal) })
+		return g.inbound(i, onConn[i], requests)
+	})
 	for i := range all {
 		lists.SortByTime(all[i].Moves, func(m *Move) recording.Time { return m.At })
 		all[i].Moves = pairMail(all[i].Moves, t.Windows)
@@ -127,6 +124,7 @@ type gatherer struct {
 	f     *facts.Facts
 	place []int32 // by strand: its place in all, plus 1; 0 if it is no loop
 	all   []Loop
+	flows []flow // of what is done on no connection
 }
 
 // add adds a move of a thread, if that is a loop.
@@ -141,38 +139,42 @@ func chunkMove(c facts.Chunk, conn int) Move {
 	return Move{At: c.At, Conn: int32(conn), Request: timeline.None, Call: timeline.None, Exec: c.Exec, Trigger: c.Trigger, Counter: c.Counter}
 }
 
-// inbound adds the moves on the i-th connection, which carried the listed requests.
-func (g *gatherer) inbound(i int, list []int32, requests []exchange.Request) {
-	c := &g.f.Conns[i]
-	k := 0
-	for n, chunk := range c.Chunks[recording.Read] {
-		for k < len(list) && after(n, &requests[list[k]].Asked) {
-			k++
+// chunks are the moves of one direction of the i-th connection, of which note says what each is.
+func (g *gatherer) chunks(i int, dir recording.Direction, note func(n int, chunk *facts.Chunk, m *Move)) flow {
+	list := g.f.Conns[i].Chunks[dir]
+	return flow{
+		many: len(list), at: func(n int) recording.Time { return list[n].At },
+		add: func(n int) {
+			m := chunkMove(list[n], i)
+			note(n, &list[n], &m)
+			g.add(list[n].Thread, m)
+		},
+	}
+}
+
+// inbound are the moves on the i-th connection, which carried the listed requests.
+func (g *gatherer) inbound(i int, list []int32, requests []exchange.Request) []flow {
+	asked, replied := 0, 0
+	return []flow{g.chunks(i, recording.Read, func(n int, chunk *facts.Chunk, m *Move) {
+		for asked < len(list) && after(n, &requests[list[asked]].Asked) {
+			asked++
 		}
-		m := chunkMove(chunk, i)
-		if k < len(list) && holds(n, &requests[list[k]].Asked) {
-			m.Request, m.Kind, m.Ready = timeline.RequestID(list[k]), MoveBody, chunk.Arrived
-			if int32(n) == requests[list[k]].Asked.First {
+		if asked < len(list) && holds(n, &requests[list[asked]].Asked) {
+			m.Request, m.Kind, m.Ready = timeline.RequestID(list[asked]), MoveBody, chunk.Arrived
+			if int32(n) == requests[list[asked]].Asked.First {
 				m.Kind = MoveRead
-				m.Several = together(list, requests, k)
+				m.Several = together(list, requests, asked)
 			}
 		}
-		g.add(chunk.Thread, m)
-	}
-	k = 0
-	for n, chunk := range c.Chunks[recording.Write] {
-		for k < len(list) && after(n, &requests[list[k]].Replied) {
-			k++
+	}), g.chunks(i, recording.Write, func(n int, _ *facts.Chunk, m *Move) {
+		for replied < len(list) && after(n, &requests[list[replied]].Replied) {
+			replied++
 		}
-		m := chunkMove(chunk, i)
-		if k < len(list) && holds(n, &requests[list[k]].Replied) {
-			m.Request, m.Kind = timeline.RequestID(list[k]), MoveRespond
-			m.Several = together(list, requests, k)
-		} else {
-			m.Kind = MoveAside
+		if m.Kind = MoveAside; replied < len(list) && holds(n, &requests[list[replied]].Replied) {
+			m.Request, m.Kind = timeline.RequestID(list[replied]), MoveRespond
+			m.Several = together(list, requests, replied)
 		}
-		g.add(chunk.Thread, m)
-	}
+	})}
 }
 
 // together reports that the k-th request on a connection was read with the one before or after
@@ -187,9 +189,9 @@ func after(n int, m *exchange.Chunks) bool { return m.None() || int32(n) > m.Las
 
 func holds(n int, m *exchange.Chunks) bool { return int32(n) >= m.First && int32(n) <= m.Last() }
 
-// outbound adds the moves on the i-th connection, which carried the listed calls.
+// outbound are the moves on the i-th connection, which carried the listed calls.
 // What happened before the first of them was sent belongs to it: it waits for it.
-func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) {
+func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) []flow {
 	c := &g.f.Conns[i]
 	opener, opens := timeline.CallID(timeline.None), MoveConnect
 	if len(list) > 0 && g.t.Calls[list[0]].New {
@@ -199,35 +201,44 @@ func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) {
 			opener = timeline.CallID(list[0])
 		}
 	}
-	d := c.Decl
-	if d.Existing != 1 {
+	opening := flow{at: func(int) recording.Time { return c.At }, add: func(int) {
+		d := c.Decl
 		g.add(d.Thread, Move{At: c.At, Kind: opens, Call: opener, Request: timeline.None, Conn: int32(i), Exec: d.Exec, Trigger: d.Trigger, Counter: d.Counter})
+	}}
+	if c.Decl.Existing != 1 {
+		opening.many = 1
 	}
+	return []flow{opening, g.sent(i, opener, list, calls), g.answered(i, opener, list, calls)}
+}
+
+// sent are the writes on an outbound connection, which was opened for a call.
+func (g *gatherer) sent(i int, opener timeline.CallID, list []int32, calls []exchange.Call) flow {
 	k := 0
-	for n, chunk := range c.Chunks[recording.Write] {
+	return g.chunks(i, recording.Write, func(n int, _ *facts.Chunk, m *Move) {
 		for k < len(list) && after(n, &calls[list[k]].Exchange.Asked.Chunks) {
 			k++
 		}
-		m := chunkMove(chunk, i)
 		switch {
 		case k < len(list) && holds(n, &calls[list[k]].Exchange.Asked.Chunks):
-			m.Call, m.Kind, m.Ready = timeline.CallID(list[k]), MoveSend, c.Established
+			m.Call, m.Kind, m.Ready = timeline.CallID(list[k]), MoveSend, g.f.Conns[i].Established
 			if k > 0 { // when the connection was free for it
 				m.Ready = g.t.Calls[list[k-1]].End
 			}
 		case k == 0 && opener != timeline.None:
-			m.Call, m.Kind, m.Ready = opener, MoveHandshake, c.Established
+			m.Call, m.Kind, m.Ready = opener, MoveHandshake, g.f.Conns[i].Established
 		default:
 			m.Kind = MoveAside
 		}
-		g.add(chunk.Thread, m)
-	}
-	k = 0
-	for n, chunk := range c.Chunks[recording.Read] {
+	})
+}
+
+// answered are the reads.
+func (g *gatherer) answered(i int, opener timeline.CallID, list []int32, calls []exchange.Call) flow {
+	k := 0
+	return g.chunks(i, recording.Read, func(n int, chunk *facts.Chunk, m *Move) {
 		for k < len(list) && after(n, &calls[list[k]].Exchange.Replied.Chunks) {
 			k++
 		}
-		m := chunkMove(chunk, i)
 		m.Ready = chunk.Arrived
 		switch {
 		case k < len(list) && holds(n, &calls[list[k]].Exchange.Replied.Chunks):
@@ -237,8 +248,7 @@ func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) {
 		case chunk.Bytes == 0 && len(list) == 1: // of a connection for one call: its answer has ended
 			m.Call = timeline.CallID(list[0])
 		}
-		g.add(chunk.Thread, m)
-	}
+	})
 }
 
 // idle reports a connection that was up and unused when its first call was sent: the loop had
@@ -262,18 +272,36 @@ func (g *gatherer) idle(c *facts.Conn, first *exchange.Call) bool {
 	return false
 }
 
-// pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.
+// pauses has what ends a loop's turn besides sockets come: sleeping, and boundaries.
 func (g *gatherer) pauses() {
 	names := g.names()
 	for i := range g.all {
-		loop := &g.all[i]
-		if int(loop.Strand) >= len(g.f.Threads) {
-			continue
+		if loop := &g.all[i]; int(loop.Strand) < len(g.f.Threads) {
+			g.flows = append(g.flows, g.sleeps(loop, names[loop.Strand]))
 		}
-		named, own := names[loop.Strand], g.t.Strands[loop.Strand].Poll
-		for _, s := range g.f.Threads[loop.Strand].Steps {
-			if s.Off == nil || s.Off.State != recording.OffSleep {
-				continue
+	}
+	vain := InVain(g.f.Boundaries)
+	g.flows = append(g.flows, flow{
+		many: len(g.f.Boundaries), at: func(n int) recording.Time { return g.f.Boundaries[n].At },
+		add: func(n int) { g.boundary(g.f.Boundaries[n], vain[n]) },
+	})
+}
+
+// sleeps are those of a loop, which looked up names itself.
+func (g *gatherer) sleeps(loop *Loop, named []recording.Time) flow {
+	steps, own := g.f.Threads[loop.Strand].Steps, g.t.Strands[loop.Strand].Poll
+	return flow{
+		many: len(steps),
+		at: func(n int) recording.Time {
+			if s := &steps[n]; asleep(s) {
+				return s.Off.Since
+			}
+			return steps[n].At
+		},
+		add: func(n int) {
+			s := &steps[n]
+			if !asleep(s) {
+				return
 			}
 			m := Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter}
 			if timeline.PollWait(s.Off.Syscall) && own.Has(s.Off) {
@@ -285,39 +313,53 @@ func (g *gatherer) pauses() {
 					m.Exec = 1
 				}
 			} else if !loop.Wander || s.Off.Syscall != "futex" { // it has no task
-				continue
+				return
 			}
 			loop.Moves = append(loop.Moves, m)
+		},
+	}
+}
+
+// asleep reports a sleep.
+func asleep(s *facts.Step) bool { return s.Off != nil && s.Off.State == recording.OffSleep }
+
+// count counts those of a list that are such.
+func count[T any](list []T, such func(*T) bool) (n int) {
+	for i := range list {
+		if such(&list[i]) {
+			n++
 		}
 	}
-	vain := InVain(g.f.Boundaries)
-	for i, b := range g.f.Boundaries {
-		m := Move{At: b.At, Kind: MoveBoundary, Request: timeline.None, Call: timeline.None, Conn: NoConn, Exec: b.Exec, Counter: b.Counter}
-		switch b.What {
-		case "timers":
-			m.Trigger = 1
-		case "resolved", "done":
-			if b.What == "resolved" {
-				g.noteAwaited(b)
-			}
-			m.Kind, m.By, m.Trigger, m.Done = MoveFired, Nobody, b.Trigger, b.What == "done"
-		case "posted":
-			m.Kind, m.By, m.Trigger, m.Port = MovePost, Nobody, b.Trigger, b.Port
-		case "takes":
-			m.Kind, m.Port = MoveAlong, b.Port
-		case "messages", "message":
-			if m.Port = b.Port; !vain[i] { // else that port's are over, and something else begins
-				m.Kind, m.By = MoveFired, Nobody
-			}
-		case "awaited", "moved":
+	return n
+}
+
+// boundary adds where something else begins on a loop; vain: as a port had no more messages.
+func (g *gatherer) boundary(b facts.Boundary, vain bool) {
+	m := Move{At: b.At, Kind: MoveBoundary, Request: timeline.None, Call: timeline.None, Conn: NoConn, Exec: b.Exec, Counter: b.Counter}
+	switch b.What {
+	case "timers":
+		m.Trigger = 1
+	case "resolved", "done":
+		if b.What == "resolved" {
 			g.noteAwaited(b)
-			continue
-		case "spent":
-			g.untold(b.Thread, b.At)
-			continue
 		}
-		g.add(b.Thread, m)
+		m.Kind, m.By, m.Trigger, m.Done = MoveFired, Nobody, b.Trigger, b.What == "done"
+	case "posted":
+		m.Kind, m.By, m.Trigger, m.Port = MovePost, Nobody, b.Trigger, b.Port
+	case "takes":
+		m.Kind, m.Port = MoveAlong, b.Port
+	case "messages", "message":
+		if m.Port = b.Port; !vain { // else that port's are over, and something else begins
+			m.Kind, m.By = MoveFired, Nobody
+		}
+	case "awaited", "moved":
+		g.noteAwaited(b)
+		return
+	case "spent":
+		g.untold(b.Thread, b.At)
+		return
 	}
+	g.add(b.Thread, m)
 }
 
 // noteAwaited notes that a promise was resolved.
