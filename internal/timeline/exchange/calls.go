@@ -95,7 +95,7 @@ func callExchanges(c *facts.Conn, udp *udpWalk) []exchange {
 	case c.Protocol == recording.ProtocolUDP:
 		return udp.exchanges(c)
 	case len(c.Asks) > 0 && c.Protocol != recording.ProtocolTLS:
-		return httpExchanges(c, recording.Write)
+		return httpExchanges(c, recording.Write, nil)
 	case len(c.Commands) > 0 && c.Protocol != recording.ProtocolTLS:
 		return commandExchanges(c)
 	case c.Protocol != recording.ProtocolHTTP1:

@@ -6,6 +6,7 @@ package exchange
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline/facts"
@@ -109,9 +110,10 @@ func final(r *facts.Response) bool {
 // httpExchanges pairs the requests and responses of an HTTP/1 connection: first in,
 // first out, which is right for pipelining too. A response that begins before the
 // oldest unanswered request belongs to one that was not recorded; so does the first on a
-// connection that was there before recording and has seen no request since.
-func httpExchanges(c *facts.Conn, askDir recording.Direction) []exchange {
-	out := make([]exchange, 0, len(c.Asks))
+// connection that was there before recording and has seen no request since. They are in the room of a list
+// that is not needed any more.
+func httpExchanges(c *facts.Conn, askDir recording.Direction, room []exchange) []exchange {
+	out := slices.Grow(room[:0], len(c.Asks))
 	asks := reader{chunks: c.Chunks[askDir]}
 	answers := reader{chunks: c.Chunks[1-askDir]}
 	j := 0

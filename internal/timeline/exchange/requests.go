@@ -54,6 +54,7 @@ func buildRequests(t *timeline.Timeline, f *facts.Facts) []Request {
 	}
 	all, made := make([]timeline.Request, 0, n), make([]Request, 0, n)
 	var said lists.Interned[timeline.RequestBy]
+	var exchanges []exchange
 	none := timeline.NoMore()
 	for i := range f.Conns {
 		c := &f.Conns[i]
@@ -61,8 +62,9 @@ func buildRequests(t *timeline.Timeline, f *facts.Facts) []Request {
 			continue
 		}
 		free := recording.NoTime // when the response before was complete
-		for _, x := range httpExchanges(c, recording.Read) {
-			r, s, ok := newRequest(t, f, i, x)
+		exchanges = httpExchanges(c, recording.Read, exchanges)
+		for k := range exchanges {
+			r, s, ok := newRequest(t, f, i, &exchanges[k])
 			if !ok {
 				continue
 			}
@@ -115,7 +117,7 @@ const queuedLong recording.Duration = 1_000_000_000
 
 // newRequest makes a Request of one exchange on the i-th connection; not ok if too
 // little of it was seen to place it in time.
-func newRequest(t *timeline.Timeline, f *facts.Facts, i int, x exchange) (timeline.Request, Request, bool) {
+func newRequest(t *timeline.Timeline, f *facts.Facts, i int, x *exchange) (timeline.Request, Request, bool) {
 	c := &f.Conns[i]
 	f.Heads.RequestBy = timeline.RequestBy{Peer: c.Decl.Peer}
 	r := timeline.Request{RequestBy: &f.Heads.RequestBy, Process: c.Decl.Process, Strand: timeline.None, Conn: c.Decl.ID, Ordinal: int32(x.ordinal)}
@@ -151,7 +153,7 @@ func newRequest(t *timeline.Timeline, f *facts.Facts, i int, x exchange) (timeli
 	if r.Strand = s.Reader; r.Strand != timeline.None {
 		r.Process = t.Strands[r.Strand].Process // who listened may be another, that is gone
 	}
-	finishRequest(&r, &s, f, &x)
+	finishRequest(&r, &s, f, x)
 	return r, s, true
 }
 

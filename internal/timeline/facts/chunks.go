@@ -31,8 +31,8 @@ type ChunkBy struct {
 const alike = 4
 
 // chunk adds a Chunk to those of its direction.
-func (c *Conn) chunk(at recording.Time, x *recording.Chunk) {
-	list := c.Chunks[x.Dir]
+func (c *growingConn) chunk(at recording.Time, x *recording.Chunk) {
+	list := c.chunks[x.Dir].Last()
 	by := ChunkBy{
 		x.Thread, x.Goroutine, x.Exec, x.Trigger, x.Context, x.Contexts, x.Merged,
 		at.Sub(firstOf(x.First, at)), x.Last.Sub(x.Arrived), x.Last == recording.NoTime,
@@ -51,7 +51,7 @@ func (c *Conn) chunk(at recording.Time, x *recording.Chunk) {
 		own := by
 		shared = &own
 	}
-	c.Chunks[x.Dir] = append(doubled(list), Chunk{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
+	c.chunks[x.Dir].Add(Chunk{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
 }
 
 // DropInbound lets go of what was read and written on inbound connections, once requests are made of it

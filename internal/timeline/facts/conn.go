@@ -46,11 +46,9 @@ type Conn struct {
 	Tunnel      *recording.Tunnel
 }
 
-// through notes what was agreed with a proxy: until then the connection was being set up, and
-// what was asked was of the proxy alone. One that refused ends as a connection that failed.
+// through notes what was agreed with a proxy: until then the connection was being set up. One that refused ends as a connection that failed.
 func (c *Conn) through(at recording.Time, x *recording.Tunnel) {
 	c.Tunnel, c.Protocol, c.Reached, c.Established = x, recording.ProtocolUnknown, c.Established, at
-	c.Asks, c.Answers = nil, nil
 	if x.Refused == 1 {
 		c.Established = recording.NoTime
 	}

@@ -34,12 +34,33 @@ type Facts struct {
 	Datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	Heads       heads
-	offs        Offs
+	growing     growing
 	Stacks      stackFacts
 	Storage     storageFacts
 	Parks       parkFacts
 	Goroutines  goFacts
 	Contexts    map[ContextKey]recording.ContextID // of which each is a copy
+}
+
+// growing is what there are so many of that lists of them are not copied as they grow.
+type growing struct {
+	offs  Offs
+	conns []growingConn // same index as in Conns
+}
+
+// growingConn is what a Conn will have once all is known.
+type growingConn struct {
+	chunks  [2]lists.Pile[Chunk]
+	asks    lists.Pile[Request]
+	answers lists.Pile[Response]
+}
+
+// conn are the lists of the i-th connection; what is added to those of None is dropped.
+func (g *growing) conn(i int) *growingConn {
+	if i == timeline.None {
+		return new(growingConn)
+	}
+	return &g.conns[i]
 }
 
 // hostClock leads from times since the host booted to those of the recording.
@@ -140,14 +161,17 @@ func (f *Facts) Complete(rec *recording.Recording) {
 	t.Windows = f.Windows
 }
 
-// trim gives back the room that the longest lists have for more.
+// trim ends the longest lists, which have no room for more then.
 func (f *Facts) trim() {
 	for i := range f.Conns {
-		c := &f.Conns[i]
+		c, all := &f.Conns[i], &f.growing.conns[i]
+		c.Asks, c.Answers = all.asks.Joined(), all.answers.Joined()
 		for dir := range c.Chunks {
-			c.Chunks[dir] = slices.Clone(c.Chunks[dir])
+			c.Chunks[dir] = all.chunks[dir].Joined()
 		}
+		*all = growingConn{}
 	}
+	f.growing = growing{}
 	for i := range f.Threads {
 		th := &f.Threads[i]
 		th.Steps, th.Moves.ends = slices.Clone(th.Steps), slices.Clone(th.Moves.ends)
@@ -183,8 +207,10 @@ func (f *Facts) see(id recording.ThreadID, at recording.Time) {
 
 // moved notes that a thread read or wrote.
 func (f *Facts) moved(x *recording.Chunk, at recording.Time) {
-	f.see(x.Thread, at)
-	f.thread(x.Thread).Moves.add(firstOf(x.First, at), at, x.Dir)
+	th := f.thread(x.Thread)
+	th.Seen = at
+	th.Acts++
+	th.Moves.add(firstOf(x.First, at), at, x.Dir)
 }
 
 // Endpoint joins method and route, with the same memory for all that are equal.
@@ -211,7 +237,7 @@ func (f *Facts) taskFact(at recording.Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Off:
 		th := f.thread(x.Thread)
-		th.Steps = append(doubled(th.Steps), Step{At: at, Off: f.offs.Of(x)})
+		th.Steps = append(doubled(th.Steps), Step{At: at, Off: f.growing.offs.Of(x)})
 	case *recording.ThreadState:
 		th := f.thread(x.Thread)
 		th.Steps = append(th.Steps, Step{At: at, Snapshot: x})
@@ -292,14 +318,12 @@ func (f *Facts) connFact(at recording.Time, fact recording.Fact) bool {
 	case *recording.Chunk:
 		f.moved(x, at)
 		if x.Dir == recording.Read || x.Dir == recording.Write {
-			f.conn(x.Conn).chunk(at, x)
+			f.growing.conn(f.ConnIndex.Get(x.Conn)).chunk(at, x)
 		}
 	case *recording.HTTPRequest:
-		c := f.conn(x.Conn)
-		c.Asks = append(doubled(c.Asks), f.Heads.request(at, x))
+		f.growing.conn(f.ConnIndex.Get(x.Conn)).asks.Add(f.Heads.request(at, x))
 	case *recording.HTTPResponse:
-		c := f.conn(x.Conn)
-		c.Answers = append(doubled(c.Answers), f.Heads.response(at, x))
+		f.growing.conn(f.ConnIndex.Get(x.Conn)).answers.Add(f.Heads.response(at, x))
 	case *recording.TLS:
 		if c := f.conn(x.Conn); x.Dir == recording.Read || x.Dir == recording.Write {
 			c.TLS = append(c.TLS, TLS{at, x})
@@ -319,7 +343,7 @@ func (f *Facts) connLife(at recording.Time, fact recording.Fact) bool {
 		f.see(x.Thread, at)
 		if f.ConnIndex.Get(x.ID) == timeline.None {
 			f.ConnIndex.Set(x.ID, len(f.Conns))
-			f.Conns = append(f.Conns, Conn{At: at, Decl: x})
+			f.Conns, f.growing.conns = append(f.Conns, Conn{At: at, Decl: x}), append(f.growing.conns, growingConn{})
 		}
 	case *recording.Established:
 		f.conn(x.Conn).Established = at
@@ -333,7 +357,9 @@ func (f *Facts) connLife(at recording.Time, fact recording.Fact) bool {
 		c := f.conn(x.Conn)
 		c.Late = append(c.Late, x)
 	case *recording.Tunnel:
-		f.conn(x.Conn).through(at, x)
+		f.conn(x.Conn).through(at, x) // what was asked before was of the proxy alone
+		all := f.growing.conn(f.ConnIndex.Get(x.Conn))
+		all.asks, all.answers = lists.Pile[Request]{}, lists.Pile[Response]{}
 	case *recording.Retransmit:
 		c := f.conn(x.Conn)
 		c.Again = append(c.Again, at)

@@ -3,6 +3,8 @@
 // values once (Interned). It knows nothing of what the things are.
 package lists
 
+import "slices"
+
 // Interned keeps values, those that are equal once: the first many of them.
 type Interned[T comparable] struct {
 	all  map[T]*T
@@ -29,6 +31,39 @@ func (s *Interned[T]) Of(v T) *T {
 	}
 	s.last = same
 	return same
+}
+
+// Pile is a list that grows without being copied, but for a short one: there may be millions. Once it is joined it is as
+// long as it must be.
+type Pile[T any] struct {
+	full [][]T
+	last []T
+}
+
+// Pieces of a pile are so long at least, where it has several, and at most.
+const (
+	leastPiece = 1 << 9
+	mostPiece  = 1 << 14
+)
+
+// Add adds one behind the others.
+func (p *Pile[T]) Add(v T) {
+	if n := len(p.last); n == cap(p.last) && n >= leastPiece {
+		p.full = append(p.full, p.last)
+		p.last = make([]T, 0, min(2*n, mostPiece))
+	}
+	p.last = append(p.last, v)
+}
+
+// Last are some of those added last.
+func (p *Pile[T]) Last() []T { return p.last }
+
+// Joined is the list.
+func (p *Pile[T]) Joined() []T {
+	if p.full == nil {
+		return slices.Clone(p.last)
+	}
+	return slices.Concat(append(p.full, p.last)...)
 }
 
 // Entry is what a map has under a key, made if it has nothing.
