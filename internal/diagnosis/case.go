@@ -15,8 +15,8 @@ type Case struct {
 	spans    [2]Time     // from the first start to the last end of a measured request
 	measured []RequestID // the requests of Overall, in order of id
 	shared   map[string]any
-	ready    []Span // see Ready
-	few      bool   // requests are too few to decide anything: what is worth having is a lead at most
+	once     *once
+	few      bool // requests are too few to decide anything: what is worth having is a lead at most
 }
 
 // NewCase returns what hypotheses would test of a timeline.
@@ -26,7 +26,7 @@ func NewCase(tl *timeline.Timeline, o Options) *Case {
 }
 
 func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
-	c := &Case{Timeline: tl, Options: o.withDefaults()}
+	c := &Case{Timeline: tl, Options: o.withDefaults(), once: newOnce()}
 	all, overall, each := symptoms(tl, c.Options)
 	c.Overall, c.measured = overall, all
 	for _, s := range each {
@@ -61,7 +61,52 @@ func (c *Case) Busy() (from, to Time) { return c.spans[0], c.spans[1] }
 // BusyTime is how much of that was recorded.
 func (c *Case) BusyTime() Duration { return c.InWindows(c.spans[0], c.spans[1]) }
 
-// Shared returns what several hypotheses need, made once for a name.
+// Once returns what several hypotheses need and none of them changes, made once for a name: the first
+// worker that asks makes it, of the timeline alone, and others that ask meanwhile wait for it.
+func (c *Case) Once(name string, made func() any) any {
+	if c.once == nil { // a test's
+		c.once = newOnce()
+	}
+	t, first := c.once.of(name)
+	if first {
+		defer close(t.done)
+		t.value = made()
+	} else {
+		<-t.done
+	}
+	return t.value
+}
+
+// once has what is made once, by name.
+type once struct {
+	turn   chan struct{} // of whoever looks in things
+	things map[string]*thing
+}
+
+// thing is one of those.
+type thing struct {
+	done  chan struct{} // closed once there is the value
+	value any
+}
+
+func newOnce() *once {
+	return &once{turn: make(chan struct{}, 1), things: map[string]*thing{}}
+}
+
+// of returns the thing of a name, and whether it is to be made.
+func (o *once) of(name string) (t *thing, first bool) {
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
+	t, known := o.things[name]
+	if !known {
+		t = &thing{done: make(chan struct{})}
+		o.things[name] = t
+	}
+	return t, !known
+}
+
+// Shared returns what several hypotheses need and may change, as they look more up in it, made once for a name
+// and each worker.
 func (c *Case) Shared(name string, made func() any) any {
 	v, ok := c.shared[name]
 	if !ok {

@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -157,12 +156,8 @@ func (j *judge) test(by recording.Workers) {
 	}
 	slices.SortStableFunc(families, func(a, b []*trial) int { return -strings.Compare(a[0].Family, b[0].Family) }) // what takes long begins first
 
-	// What all of them ask for is found before each has a case of its own.
-	j.Ready()
-	j.gaps()
 	cases := recording.Of(by, func() *Case {
 		c := *j.Case
-		c.shared = maps.Clone(c.shared)
 		return &c
 	})
 	by.Do(len(families), func(worker, i int) {

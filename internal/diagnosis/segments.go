@@ -67,15 +67,14 @@ func (p *pieces) joined() []Span { return slices.Concat(append(p.full, p.last)..
 
 // Ready are the spans in which the measured requests waited for a processor; its callers share them.
 func (c *Case) Ready() []Span {
-	if c.ready == nil {
-		c.ready = c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
-	}
-	return slices.Clip(c.ready)
+	return slices.Clip(c.Once("ready", func() any {
+		return c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
+	}).([]Span))
 }
 
 // With returns the measured requests that have a segment of a cause, in order of id.
 func (c *Case) With(cause timeline.Cause) []RequestID {
-	return c.Shared("by cause", func() any { return c.byCause() }).([][]RequestID)[cause]
+	return c.Once("by cause", func() any { return c.byCause() }).([][]RequestID)[cause]
 }
 
 func (c *Case) byCause() [][]RequestID {
@@ -104,7 +103,7 @@ func (c *Case) Gaps() []Span {
 }
 
 func (c *Case) gaps() []Span {
-	return c.Shared("gaps", func() any { return c.findGaps() }).([]Span)
+	return c.Once("gaps", func() any { return c.findGaps() }).([]Span)
 }
 
 func (c *Case) findGaps() []Span {

@@ -170,7 +170,7 @@ func counts(c *diagnosis.Case, id timeline.CallID, of shape) bool {
 // triedAgain reports a call that its request made once more after it had slept until a timer: it
 // asks for what was not there yet, and not for the next of a list.
 func triedAgain(c *diagnosis.Case, id timeline.CallID) bool {
-	return c.Shared("tried again", func() any {
+	return c.Once("tried again", func() any {
 		again := map[timeline.CallID]bool{}
 		for _, id := range c.With(timeline.CauseSleep) {
 			r := &c.Requests[id]

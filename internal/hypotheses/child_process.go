@@ -174,7 +174,7 @@ func waker(c *diagnosis.Case, id timeline.WaitID) recording.ThreadID {
 
 // threadStrands are the strands of threads, the first of each; its callers share them.
 func threadStrands(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
-	return c.Shared("strands of threads", func() any {
+	return c.Once("strands of threads", func() any {
 		of := map[recording.ThreadID]timeline.StrandID{}
 		for i := range c.Strands {
 			if _, known := of[c.Strands[i].Thread]; !known {

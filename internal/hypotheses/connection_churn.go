@@ -202,7 +202,7 @@ func (ch *churn) innocent(call *timeline.Call) {
 
 // discards are the connections that were closed after one exchange; its callers share them.
 func discards(c *diagnosis.Case) map[recording.ConnID]bool {
-	return c.Shared("discarded connections", func() any {
+	return c.Once("discarded connections", func() any {
 		out := map[recording.ConnID]bool{}
 		for i := range c.Conns {
 			if cn := &c.Conns[i]; cn.Side == recording.Outbound && cn.Exchanges <= 1 && cn.Closed != recording.NoTime {

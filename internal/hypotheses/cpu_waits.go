@@ -13,7 +13,7 @@ import (
 // behindComputing returns what of requests' waits for a processor went by while every processor of
 // the host computed for requests: those waits are for each other's work, and go with it. Its callers share it.
 func behindComputing(c *diagnosis.Case) []diagnosis.Span {
-	return slices.Clip(c.Shared("behind computing", func() any { return findBehindComputing(c) }).([]diagnosis.Span))
+	return slices.Clip(c.Once("behind computing", func() any { return findBehindComputing(c) }).([]diagnosis.Span))
 }
 
 func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {

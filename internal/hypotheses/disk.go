@@ -89,7 +89,7 @@ type syncing struct {
 
 // syncingOf finds it; its callers share it.
 func syncingOf(c *diagnosis.Case) *syncing {
-	return c.Shared("syncs of requests", func() any {
+	return c.Once("syncs of requests", func() any {
 		y := &syncing{}
 		if len(c.Syncs) == 0 {
 			return y

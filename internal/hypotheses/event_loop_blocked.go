@@ -118,7 +118,7 @@ func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Dura
 		long    []hold
 		longest Duration
 	}
-	f := c.Shared(fmt.Sprint("holds of ", loop), func() any {
+	f := c.Once(fmt.Sprint("holds of ", loop), func() any {
 		long, longest := findHolds(c, loop)
 		return found{long, longest}
 	}).(found)

@@ -205,7 +205,7 @@ func collecting(c *diagnosis.Case) (spans []diagnosis.Span, samples int) {
 		spans   []diagnosis.Span
 		samples int
 	}
-	of := c.Shared("collecting", func() any {
+	of := c.Once("collecting", func() any {
 		var of collected
 		in := ofCollectors(c)
 		newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {

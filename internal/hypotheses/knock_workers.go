@@ -67,7 +67,7 @@ type workerWait struct {
 
 // waitsForWorkers lists those of the measured requests; its callers share them.
 func waitsForWorkers(c *diagnosis.Case) []workerWait {
-	return c.Shared("waits for workers", func() any {
+	return c.Once("waits for workers", func() any {
 		var out []workerWait
 		for _, id := range c.With(timeline.CausePool) {
 			r := &c.Requests[id]

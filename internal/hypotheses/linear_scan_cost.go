@@ -30,7 +30,7 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 
 // hiddenCost is how much of each request's time may have been spent computing without being seen; its callers share it.
 func hiddenCost(c *diagnosis.Case) []Duration {
-	return c.Shared("hidden cost", func() any { return costOf(c, c.Gaps()) }).([]Duration)
+	return c.Once("hidden cost", func() any { return costOf(c, c.Gaps()) }).([]Duration)
 }
 
 // stretches are the calls that are looked at, where what they cost may jump between.

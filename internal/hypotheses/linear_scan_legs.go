@@ -38,7 +38,7 @@ func legAt(c *diagnosis.Case, r *timeline.Request) func(diagnosis.Time) leg {
 
 // legCost sums each request's own CPU time by leg; endpoints share it.
 func legCost(c *diagnosis.Case) *[legs][]Duration {
-	return c.Shared("own cost by leg", func() any {
+	return c.Once("own cost by leg", func() any {
 		var cost [legs][]Duration
 		for l := range cost {
 			cost[l] = make([]Duration, len(c.Requests))
@@ -102,7 +102,7 @@ func uncollected(c *diagnosis.Case, ids []diagnosis.RequestID) (out [][]diagnosi
 
 // stopTimes are when collectors began to stop processes, in order; endpoints share them.
 func stopTimes(c *diagnosis.Case) []diagnosis.Time {
-	return c.Shared("times of the collector's stops", func() any {
+	return c.Once("times of the collector's stops", func() any {
 		var at []diagnosis.Time
 		for _, s := range stopsOf(c) {
 			at = append(at, s.from)

@@ -44,7 +44,7 @@ type shapes struct {
 
 // shapesOf returns those of a case; its callers share them.
 func shapesOf(c *diagnosis.Case) *shapes {
-	return c.Shared("shapes", func() any {
+	return c.Once("shapes", func() any {
 		s, index := &shapes{of: make([]int32, len(c.Calls))}, map[shape]int32{}
 		for i := range c.Calls {
 			sh := shapeOf(&c.Calls[i])

@@ -94,7 +94,7 @@ type taskPool struct {
 
 // taskPools returns those that requests wait for; its callers share them.
 func taskPools(c *diagnosis.Case) []*taskPool {
-	return c.Shared("taskPools", func() any { return findTaskPools(c) }).([]*taskPool)
+	return c.Once("taskPools", func() any { return findTaskPools(c) }).([]*taskPool)
 }
 
 func findTaskPools(c *diagnosis.Case) (out []*taskPool) {
@@ -149,6 +149,9 @@ func untold(c *diagnosis.Case) (out []stay) {
 			continue
 		}
 		if c.Strands[r.Strand].Loop {
+			if !r.Has(timeline.CauseUnknown) {
+				continue
+			}
 			for s := r.Segments(); s.Next(); {
 				if s.Cause == timeline.CauseUnknown && s.Phase == timeline.PhaseHandler && s.Strand == r.Strand {
 					out = append(out, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})

@@ -71,7 +71,7 @@ func privatePools(c *diagnosis.Case, p peerCalls) *pools {
 
 // connIndex finds a connection in a case.
 func connIndex(c *diagnosis.Case, id recording.ConnID) int {
-	index := c.Shared("connections", func() any {
+	index := c.Once("connections", func() any {
 		m := map[recording.ConnID]int{}
 		for i := range c.Conns {
 			m[c.Conns[i].ID] = i

@@ -118,7 +118,7 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 // keptUntil is, for calls after which a transaction was open, when the next on its session was
 // sent: until then nobody else could have the connection.
 func keptUntil(c *diagnosis.Case) map[timeline.CallID]diagnosis.Time {
-	return c.Shared("sessions kept", func() any {
+	return c.Once("sessions kept", func() any {
 		kept := map[timeline.CallID]diagnosis.Time{}
 		for _, x := range c.Transactions() {
 			for i, id := range x.Calls[:len(x.Calls)-1] {

@@ -171,7 +171,7 @@ func none(c *diagnosis.Case) string {
 
 // blank returns the time of measured requests of which nothing at all is known; its callers share it.
 func blank(c *diagnosis.Case) []diagnosis.Span {
-	return slices.Clip(c.Shared("blank", func() any { return findBlank(c) }).([]diagnosis.Span))
+	return slices.Clip(c.Once("blank", func() any { return findBlank(c) }).([]diagnosis.Span))
 }
 
 func findBlank(c *diagnosis.Case) (out []diagnosis.Span) {
@@ -213,7 +213,7 @@ type endpointTime struct {
 }
 
 func endpointTimes(c *diagnosis.Case) map[string]endpointTime {
-	return c.Shared("endpoints", func() any {
+	return c.Once("endpoints", func() any {
 		m := map[string]endpointTime{}
 		for _, id := range c.Measured() {
 			r := &c.Requests[id]

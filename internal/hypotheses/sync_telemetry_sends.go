@@ -109,6 +109,9 @@ func newTelemetry(c *diagnosis.Case) *telemetry {
 	return t
 }
 
+// any reports that something gets telemetry out at all.
+func (t *telemetry) any() bool { return len(t.calls)+len(t.logged)+len(t.sends)+len(t.on) > 0 }
+
 func (t *telemetry) isCall(id timeline.CallID) bool { return t.calls[id] || t.logged[id] }
 
 // last is the time of the last event of a strand before one of its sends ended: it came

@@ -104,7 +104,7 @@ func hostLoad(c *diagnosis.Case) (h host) {
 // inFlight returns, for each measured request, how many others were open when it
 // started; indexed by request. Its callers share it.
 func inFlight(c *diagnosis.Case) []int {
-	return c.Shared("in flight", func() any { return countInFlight(c) }).([]int)
+	return c.Once("in flight", func() any { return countInFlight(c) }).([]int)
 }
 
 func countInFlight(c *diagnosis.Case) []int {
@@ -144,7 +144,7 @@ func ownCPU(s *timeline.Segment) bool {
 
 // ownSpans are the spans of requests' own CPU time; its callers share them.
 func ownSpans(c *diagnosis.Case) []diagnosis.Span {
-	return slices.Clip(c.Shared("own spans", func() any {
+	return slices.Clip(c.Once("own spans", func() any {
 		return c.SpansOf(timeline.CauseOnCPU, func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })
 	}).([]diagnosis.Span))
 }
