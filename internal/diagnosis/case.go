@@ -64,17 +64,19 @@ func (c *Case) BusyTime() Duration { return c.InWindows(c.spans[0], c.spans[1]) 
 // Once returns what several hypotheses need and none of them changes, made once for a name: the first
 // worker that asks makes it, of the timeline alone, and others that ask meanwhile wait for it.
 func (c *Case) Once(name string, made func() any) any {
-	if c.once == nil { // a test's
-		c.once = newOnce()
-	}
-	t, first := c.once.of(name)
-	if first {
+	return c.Shared(name, func() any {
+		if c.once == nil { // a test's
+			return made()
+		}
+		t, first := c.once.of(name)
+		if !first {
+			<-t.done
+			return t.value
+		}
 		defer close(t.done)
 		t.value = made()
-	} else {
-		<-t.done
-	}
-	return t.value
+		return t.value
+	})
 }
 
 // once has what is made once, by name.

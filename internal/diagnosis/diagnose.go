@@ -158,6 +158,7 @@ func (j *judge) test(by recording.Workers) {
 
 	cases := recording.Of(by, func() *Case {
 		c := *j.Case
+		c.shared = nil
 		return &c
 	})
 	by.Do(len(families), func(worker, i int) {
