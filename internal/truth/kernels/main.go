@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&o.kernels, "kernels", "", "which: 6.12 newest 6.12/arm64 /boot/vmlinuz-6.5, or sample; without it, "+all)
 	flag.StringVar(&o.cache, "cache", "", "where kernels are kept; without it, the user's cache directory")
 	flag.StringVar(&o.page, "page", "", "page to write the table into")
-	flag.DurationVar(&o.within, "within", 15*time.Minute, "how long one kernel may take: a host that has other work makes it late, not wrong")
+	flag.DurationVar(&o.within, "within", 30*time.Minute, "how long one kernel may take: a host that has other work makes it late, not wrong")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
