@@ -32,19 +32,24 @@ var machine sync.RWMutex
 
 // trying is how a scenario is to be tried: alone, or beside others once those of its test are over
 // that are played alone. A test of quiet ones is itself parallel: they are beside those of other tests.
+// What fails alone is put off until then, too: the host may have come to rest.
 func (sc scenario) trying(t *testing.T) (try func(play func() []string)) {
 	if !sc.quiet() {
 		return func(play func() []string) {
 			machine.Lock()
 			defer machine.Unlock()
-			calm.Try(t, play)
+			calm.TryLater(t, func() {
+				machine.Unlock()
+				t.Parallel()
+				machine.Lock()
+			}, play)
 		}
 	}
 	t.Parallel()
 	return func(play func() []string) { tryBeside(t, play) }
 }
 
-// tryBeside plays a scenario beside others, of which there are as many as processors. If there is
+// tryBeside plays a scenario beside others (besideEachOther). If there is
 // a problem then, it is tried as the rest is, alone.
 func tryBeside(t *testing.T, play func() []string) {
 	t.Helper()

@@ -70,9 +70,11 @@ func (sc lockScenario) question() LockQuestion {
 	return LockQuestion{Cause: sc.cause, Site: sc.site}
 }
 
-// lockTruth reads the logs of the client and of the locks.
+// lockTruth reads the logs of the client and of the locks, when all is over.
 func (s *stage) lockTruth(sent *load.Result) Truth {
-	s.service.Stop()
+	for _, p := range append(s.rivals, s.service) {
+		p.Stop()
+	}
 	return Truth{
 		Client: sent.Log, Taken: lines[Taken](s.t, s.dir+"/service"), To: sent.End,
 		// The profiler takes a moment to know a process: the first waits may have no stack.

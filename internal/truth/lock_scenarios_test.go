@@ -98,7 +98,7 @@ func (sc lockScenario) stage(t *testing.T) *stage {
 	s := newStage(t, sc.load())
 	if sc.busy {
 		for range 2 {
-			s.start(proc.Options{Args: []string{"sh", "-c", "while :; do :; done"}})
+			s.rivals = append(s.rivals, s.start(proc.Options{Args: []string{"sh", "-c", "while :; do :; done"}}))
 		}
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -41,7 +42,17 @@ var built = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
+// besideEachOther is how many tests of quiet scenarios, which wait most of the time, are played at once,
+// unless somebody says.
+const besideEachOther = "4"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	parallel := false
+	flag.Visit(func(f *flag.Flag) { parallel = parallel || f.Name == "test.parallel" })
+	if !parallel {
+		flag.Set("test.parallel", besideEachOther)
+	}
 	dir, err := os.MkdirTemp("", "dwell-truth-")
 	if err != nil {
 		panic(err)
@@ -68,8 +79,9 @@ type stage struct {
 	bin     string
 	dir     string // of the logs
 	service *proc.Process
-	port    int    // of the service
-	refuse  string // programs, to the recorder
+	rivals  []*proc.Process // for the processors
+	port    int             // of the service
+	refuse  string          // programs, to the recorder
 }
 
 // freePorts returns ports of this host that nobody listens on.

@@ -80,7 +80,7 @@ func Stolen(from, to Times) float64 {
 // services do all the time: so it works and sleeps in turn on all processors to see.
 func Wait(ctx context.Context, most time.Duration) time.Duration {
 	begin := time.Now()
-	for {
+	for ctx.Err() == nil {
 		from := Now()
 		work(probed)
 		if Stolen(from, Now()) < Limit || time.Since(begin)+pause > most {
@@ -88,10 +88,10 @@ func Wait(ctx context.Context, most time.Duration) time.Duration {
 		}
 		select {
 		case <-ctx.Done():
-			return time.Since(begin)
 		case <-time.After(pause):
 		}
 	}
+	return time.Since(begin)
 }
 
 // work does so for some time.
