@@ -26,7 +26,7 @@ func cpuBound() diagnosis.Hypothesis {
 }
 
 func testCPUBound(c *diagnosis.Case) diagnosis.Result {
-	collected, _ := collecting(c)
+	collected := collecting(c).spans
 	spans := diagnosis.Without(diagnosis.Without(ownSpans(c), collected), spansOf(syncingOf(c).stays))
 	res := diagnosis.Result{Hidden: c.Gaps()}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))

@@ -16,10 +16,11 @@ func gcPause() diagnosis.Hypothesis {
 		ID:    "gc-pause",
 		Title: "The garbage collector stops requests",
 		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
-			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby), and by waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
+			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby), by waits for an interpreter whose holder does such work, and by waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
 			"their own CPU leaves it undecided; so does that of requests of Go while stops were not recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"event-loop-blocked", "cpu-bound", "accept-queue", "load", "run-queue"},
+		Explains: []string{"event-loop-blocked", "interpreter-lock", "cpu-bound", "accept-queue", "load", "run-queue"},
+		Family:   familyInterpreters,
 		Test:     testGCPause,
 	}
 }
@@ -30,28 +31,37 @@ const enoughSamples = 50
 
 func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	s := spentOn(c, timeline.CauseGC)
-	own, samples := collecting(c)
-	stops := stopped(c)
-	own = c.Merged(append(own, stops...))
-	pauses := pausesOf(c)
-	ev := append(s.evidence(c, "stopped by the garbage collector"),
-		diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)),
-		diagnosis.NS("the collector's work on requests' own strands, of samples", diagnosis.Total(own)), diagnosis.Count("samples of requests' own CPU", samples))
-	if behind := behindCollectors(c); len(behind) > 0 {
-		ev = append(ev, diagnosis.NS("waits for an event loop on which the collector works, of samples", diagnosis.Total(behind)))
-		own = c.Merged(append(own, behind...))
+	did := collecting(c)
+	stops, queued := stopped(c), behindCollecting(c)
+	var own []diagnosis.Span
+	var ev []diagnosis.Evidence
+	for i, part := range []struct {
+		what  string
+		spans []diagnosis.Span
+	}{
+		{"the collector's work on requests' own strands, of samples", append(slices.Clone(did.spans), stops...)},
+		{"waits for an event loop on which the collector works, of samples", behindCollectors(c)},
+		{"waits for an interpreter whose holder collects, of samples", behindInterpretersCollecting(c)},
+		{"waits for a processor while the collector's own threads work, of samples", queued},
+	} {
+		if i == 0 || len(part.spans) > 0 {
+			ev = append(ev, diagnosis.NS(part.what, diagnosis.Total(c.Merged(part.spans))))
+			own = c.Merged(append(own, part.spans...))
+		}
 	}
-	queued := behindCollecting(c)
-	if len(queued) > 0 {
-		ev = append(ev, diagnosis.NS("waits for a processor while the collector's own threads work, of samples", diagnosis.Total(queued)))
-		own = c.Merged(append(own, queued...))
+	pauses := pausesOf(c)
+	paused := append(s.evidence(c, "stopped by the garbage collector"), diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)))
+	if ev = append(ev, diagnosis.Count("samples of requests' own CPU", did.samples)); s.total > 0 || len(own) == 0 {
+		ev = append(paused, ev...)
+	} else {
+		ev = append(ev, paused...)
 	}
 	total := s.total + diagnosis.Total(own)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: none(c)}
 	if unseen := unseenPauses(c); diagnosis.Total(unseen) > diagnosis.Total(res.Hidden) {
 		res.Hidden, res.Hides = append(res.Hidden, unseen...), "went by while it was not recorded whether all goroutines were stopped"
 	}
-	if samples < enoughSamples && assisted(c) {
+	if did.samples < enoughSamples && assisted(c) {
 		res.Undecided = notSampled(c)
 	}
 	if total == 0 {
@@ -62,7 +72,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	rt := servingRuntime(c)
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
-		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total),
+		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total) + did.from(),
 		Fix:   gcFix(rt),
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
@@ -141,6 +151,8 @@ func collectors(of recording.FrameType) []string {
 			"v8::internal::Heap::CollectGarbage", "v8::internal::Heap::PerformGarbageCollection", "v8::internal::Heap::Scavenge", "v8::internal::MarkCompactCollector",
 			"v8::internal::IncrementalMarking", "gc_collect", "_PyGC_Collect", "PyGC_Collect", "gc_start", "gc_marks", "gc_sweep", "garbage_collect",
 		}
+	case recording.FrameRuby: // frames that stand for what its collector does
+		return []string{"(garbage collection)", "(marking)", "(sweeping)", "(compacting)"}
 	}
 	return nil
 }
@@ -198,25 +210,70 @@ func behindCollectors(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// collecting returns the pieces of requests' own CPU, merged, in which samples show the
-// collector, and how many samples of own CPU there are; its callers share them.
-func collecting(c *diagnosis.Case) (spans []diagnosis.Span, samples int) {
-	type collected struct {
-		spans   []diagnosis.Span
-		samples int
+// behindInterpretersCollecting returns what requests wait for interpreters while who has them collects: of the
+// waits behind holders that compute as much as the collector has of what was sampled of those.
+func behindInterpretersCollecting(c *diagnosis.Case) (out []diagnosis.Span) {
+	in := ofCollectors(c)
+	if !slices.Contains(in, true) {
+		return nil
 	}
+<<<<<<< HEAD
 	of := c.Once("collecting", func() any {
 		var of collected
+=======
+	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
+		var sampled, collects Duration
+		samples := 0
+		for _, d := range k.done(deedCPU) {
+			if d.stack == timeline.None || d.later {
+				continue
+			}
+			samples++
+			if sampled += d.to.Sub(d.from); in[d.stack] {
+				collects += d.to.Sub(d.from)
+			}
+		}
+		if samples >= fewSamples {
+			out = append(out, leadingShare(spansOf(k.of(deedCPU)), diagnosis.ShareOf(int64(collects), int64(sampled)))...)
+		}
+	}
+	return out
+}
+
+// collected is what samples show of the collector's work on requests' own CPU.
+type collected struct {
+	spans   []diagnosis.Span // merged; shared
+	samples int              // of all own CPU
+	lines   tally            // where in the service's code it is called, each time that this is known
+	known   Duration         // their sum
+}
+
+func collecting(c *diagnosis.Case) *collected {
+	return c.Shared("collecting", func() any {
+		of := &collected{lines: tally{}}
+>>>>>>> 8f6ac99e (gc-pause: Ruby's collector, and waits for an interpreter whose holder collects; sleep-retry: waits for a thread that lets work come together; a synced .log is a journal)
 		in := ofCollectors(c)
 		newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
-			if of.samples++; in[stack] {
-				of.spans = append(of.spans, span)
+			if of.samples++; !in[stack] {
+				return
 			}
+			of.spans = append(of.spans, span)
+			if f, ok := c.SiteOf(stack); ok && symbol.Application(f) {
+				of.lines[symbol.Place(f)] += span.To.Sub(span.From)
+			}
+			of.known += span.To.Sub(span.From)
 		})
 		of.spans = slices.Clip(c.Merged(of.spans))
 		return of
-	}).(collected)
-	return of.spans, of.samples
+	}).(*collected)
+}
+
+// from says where most of it is called, as where code asks for it: else it comes wherever something is allocated.
+func (k *collected) from() string {
+	if line, _ := k.lines.most(); line != "" && 10*k.lines[line] >= 9*k.known {
+		return ", nearly always called in " + line
+	}
+	return ""
 }
 
 // assisted reports whether requests are served in a runtime whose collector runs on
@@ -245,8 +302,10 @@ func gcFix(rt recording.Runtime) string {
 		return "allocate less (go tool pprof -alloc_space), or collect less often: a higher GOGC with GOMEMLIMIT"
 	case recording.RuntimeNode:
 		return "allocate less, or collect less often: node --max-semi-space-size=64"
+	case recording.RuntimeRuby:
+		return "call GC.start in no request; allocate less, or collect less often: a higher RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR; GC.compact and Process.warmup (Ruby 3.3) once after start"
 	case recording.RuntimePython:
-		return "allocate fewer containers, or collect less often: gc.freeze() after start, a higher gc.set_threshold"
+		return "call gc.collect in no request; allocate fewer containers, or collect less often: gc.freeze() after start, a higher gc.set_threshold"
 	}
 	return "allocate less, or give the heap more room"
 }

@@ -74,6 +74,8 @@ func lockStories() []story {
 			python(behindReport)},
 		{"page-fault/interpreter-supported", "Four requests come at once; each sleeps 5 ms in a page fault with the interpreter in its hand: the others wait behind it.",
 			python(interpreting(func(t *thread) { t.fault(t.at+5000*us, 0) }))},
+		{"gc-pause/interpreter-supported", "Four requests come at once; each has the collector work for 5 ms, with the interpreter in its hand: the others wait behind it.",
+			python(interpreting(func(t *thread) { t.computeIn(5000*us, "native gc_collect_main < shop/app.py:handle") }))},
 		{"child-process/interpreter-supported", "Four requests come at once; each starts a program, and has the interpreter in its hand for the 5 ms until that runs: the others wait behind it.",
 			python(interpreting(func(t *thread) { t.blocked(t.at+5000*us, 20*us, "vfork", "shop/app.py:convert") }))},
 		{"interpreter-lock/queue-supported", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
@@ -90,7 +92,7 @@ func oftenCollecting() func() *recording.Recording {
 	return func() *recording.Recording {
 		return done(without(serve(newScenario(recording.RuntimeRuby), func(t *thread, i int) {
 			if t.computeIn(600*us, "/srv/app.rb:page"); i%3 == 1 {
-				t.computeIn(20_000*us, "native gc_marks < native garbage_collect < /srv/app.rb:page")
+				t.computeIn(20_000*us, "<gc>:(marking) < <gc>:(garbage collection)")
 			}
 		}), stackHooks), 30)
 	}

@@ -15,6 +15,7 @@ func sleepRetry() diagnosis.Hypothesis {
 		ID:    "sleep-retry",
 		Title: "Requests sleep, as for back-off, polling or a fixed pause",
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
+			"Supported, too, by waits for a thread that lets more work come together until a timer ends that. " +
 			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -53,6 +54,10 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 			fix = "if the timer is a time-out: find why " + peer + " does not answer in time, and end what is given up (an AbortSignal, a destroyed socket): it keeps a connection busy; else take the pause out of the request"
 		}
 	}
+	if s.lingering(c) {
+		why = ", as whoever does their work waits for more of it to come"
+		fix = "have it do at once what there is: what comes meanwhile comes together by itself; or have it wait for less (a shorter linger)"
+	}
 	if known := knownSleep(c, &s); known != nil {
 		why, fix = cmp.Or(known.why, why), known.fix
 	}
@@ -80,6 +85,21 @@ func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
 		return "", false
 	}
 	return last.Peer, true
+}
+
+// lingering reports that most of it another strand slept that requests wait for, which could have been woken.
+func (s *spent) lingering(c *diagnosis.Case) bool {
+	var of Duration
+	for i := range s.stays {
+		w := &s.stays[i]
+		if w.strand == timeline.None || c.Strands[w.strand].Loop {
+			continue
+		}
+		if id := c.WaitAt(w.strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {
+			of += w.To.Sub(w.From)
+		}
+	}
+	return 2*of >= s.total
 }
 
 // unanswered is how much of the time asleep passed while a call of the request had been sent

@@ -58,6 +58,16 @@ func storageStories() []story {
 					t.fsync(400*us, 1)
 				}
 			})},
+		{"disk/journal-supported", "Every fifth request appends to a journal that is called orders.log and waits until that is on the disk, 30 ms: it is no log of what the service does.",
+			func() *recording.Recording {
+				s := serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+					if t.compute(400 * us); i%5 == 4 {
+						t.fsync(30_000*us, 2)
+					}
+				})
+				s.add(us, &recording.File{ID: 2, Name: "orders.log", Size: 90 << 20})
+				return done(onStorage(s), 30)
+			}},
 		{"disk/whole-lead", "Each request makes a call of 4 ms, and syncs orders.db, which takes 600 us: half of that and more the kernel computes.",
 			python(func(t *thread, _ int) {
 				keptCall(t, 4000*us)

@@ -293,7 +293,7 @@ func disjoint(list []sending) (out []sending) {
 // kind tells what a wait has to do with sends, if it has.
 func (t *telemetry) kind(w *timeline.Wait) (sendKind, bool) {
 	if w.Cause == timeline.CauseDisk {
-		return sendFile, t.logs(w.Stack) || strings.HasSuffix(t.c.FileName(w.Off), ".log")
+		return sendFile, t.logs(w.Stack) || logFile(t.c, w.Off)
 	}
 	if kind, ok := logKind(w.Cause); ok && t.logs(w.Stack) {
 		return kind, true
@@ -320,6 +320,12 @@ func (t *telemetry) kind(w *timeline.Wait) (sendKind, bool) {
 		return sendInterpreter, true
 	}
 	return sendUnsure, before
+}
+
+// logFile reports that a wait for a disk is for a log's file, by its name. Whoever waits until data is on a device
+// needs it there, as a journal does that databases, too, call *.log: that is no telemetry.
+func logFile(c *diagnosis.Case, off *timeline.Off) bool {
+	return strings.HasSuffix(c.FileName(off), ".log") && !slices.Contains(timeline.SyncCalls, off.Syscall)
 }
 
 func (t *telemetry) interpreted(s timeline.StrandID) bool {

@@ -21,11 +21,15 @@ const (
 // Linear in what lies within, up to a bound: what is further back is left out.
 func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []timeline.Segment) {
 	look, hands, seen := recording.Duration(firstLook), 0, 0
+	timer := lingering{}
 	for at := w.to; at > w.from && seen < manyActivities; look *= 2 {
 		begin := max(w.from, at-recording.Time(look))
 		next, ended := timeline.StrandID(timeline.None), begin
 		for _, a := range slices.Backward(s.t.Doing(by, begin, at)) {
 			seen++
+			if timer.has(s.t, a) {
+				a.Cause = timeline.CauseSleep
+			}
 			if next, ended = s.endedBy(by, a, at); next != timeline.None {
 				placed = placed && (a.Stack != timeline.None || s.t.Strands[by].Goroutine != recording.NoGoroutine)
 				break
@@ -49,6 +53,35 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 		by, look = next, firstLook
 	}
 	return list
+}
+
+// lingering tells, from its end back, a wait for a timer of a strand that others wait for meanwhile, as of one that lets
+// more work come together: what comes lets it go on, and it waits again for what is left of the time.
+type lingering struct {
+	since recording.Time // a timer ended it, and it has waited since then; 0 none has
+	depth int64          // of its stack meanwhile
+}
+
+// collects is how long a strand may compute with what came before it waits for more.
+const collects recording.Time = 200_000
+
+// has reports that what a strand did was to wait for the timer.
+func (l *lingering) has(t *timeline.Timeline, a timeline.Activity) bool {
+	switch {
+	case a.Cause == timeline.CauseRunnable, a.Cause == timeline.CauseInterpreterLock, a.Cause == timeline.CauseOnCPU && l.since-a.From <= collects:
+		return false
+	case a.Cause != timeline.CauseCondition || a.Wait == timeline.None || a.Stack == timeline.None:
+		l.since = 0
+		return false
+	}
+	off := t.Waits[a.Wait].Off
+	limited := off != nil && off.Timed == 1 && off.SP != 0
+	if limited && (off.WakerKind == recording.WakerInterrupt || l.since != 0 && l.depth == off.SP) {
+		l.since, l.depth = a.From, off.SP
+		return true
+	}
+	l.since = 0
+	return false
 }
 
 // endedBy is the strand that ended, and when, what another one did, if that was to wait for one: for work, or for what came

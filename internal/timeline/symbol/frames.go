@@ -89,7 +89,7 @@ var standardLibrary = map[recording.FrameType][]string{
 var standardFiles = map[recording.FrameType][]string{
 	recording.FramePython: {"/lib/python", "<frozen"},
 	recording.FrameV8:     {"node:", "<unknown>"}, // of no script: V8's own, such as Map.prototype.set
-	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>"},
+	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>", "<gc>"},
 }
 
 // ofFiles reports a path that holds one of some parts. Packages installed beside the
