@@ -63,7 +63,7 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
-		Title:    "Requests sleep until a timer: " + meanWords(c, spansOf(s.stays)) + why + s.from(),
+		Title:    "Requests sleep until a timer: " + meanWords(c, spansOf(s.stays)) + why + cmp.Or(s.from(), s.goesOn(c)),
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows what comes before and after a sleep",
 		Spans:    s.spans(c),
@@ -85,6 +85,27 @@ func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
 		return "", false
 	}
 	return last.Peer, true
+}
+
+// goesOn says where most of the goroutines that others wait for go on after it, "" if that is not known: of a select no stack
+// is taken, but of what lets another one go.
+func (s *spent) goesOn(c *diagnosis.Case) string {
+	lines := tally{}
+	for i := range s.stays {
+		w := &s.stays[i]
+		if w.strand == timeline.None || w.strand == c.Requests[w.Request].Strand {
+			continue
+		}
+		for _, a := range c.Doing(w.strand, w.From, w.To) {
+			if f, ok := c.SiteOf(a.Stack); ok && a.Later {
+				lines[symbol.Place(f)] += a.To.Sub(a.From)
+			}
+		}
+	}
+	if line, _ := lines.most(); 2*lines[line] >= s.total && line != "" {
+		return ", in a goroutine that then goes on to " + line
+	}
+	return ""
 }
 
 // lingering reports that most of it another strand slept that requests wait for, which could have been woken.

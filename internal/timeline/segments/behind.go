@@ -27,7 +27,7 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 		next, ended := timeline.StrandID(timeline.None), begin
 		for _, a := range slices.Backward(s.t.Doing(by, begin, at)) {
 			seen++
-			if timer.has(s.t, a) {
+			if timer.has(s.t, by, a) {
 				a.Cause = timeline.CauseSleep
 			}
 			if next, ended = s.endedBy(by, a, at); next != timeline.None {
@@ -66,22 +66,37 @@ type lingering struct {
 const collects recording.Time = 200_000
 
 // has reports that what a strand did was to wait for the timer.
-func (l *lingering) has(t *timeline.Timeline, a timeline.Activity) bool {
-	switch {
-	case a.Cause == timeline.CauseRunnable, a.Cause == timeline.CauseInterpreterLock, a.Cause == timeline.CauseOnCPU && l.since-a.From <= collects:
-		return false
-	case a.Cause != timeline.CauseCondition || a.Wait == timeline.None || a.Stack == timeline.None:
-		l.since = 0
+func (l *lingering) has(t *timeline.Timeline, strand timeline.StrandID, a timeline.Activity) bool {
+	if a.Cause == timeline.CauseRunnable || a.Cause == timeline.CauseInterpreterLock || a.Cause == timeline.CauseOnCPU && l.since-a.From <= collects {
 		return false
 	}
-	off := t.Waits[a.Wait].Off
-	limited := off != nil && off.Timed == 1 && off.SP != 0
-	if limited && (off.WakerKind == recording.WakerInterrupt || l.since != 0 && l.depth == off.SP) {
-		l.since, l.depth = a.From, off.SP
+	limited, timer, depth := limitedWait(t, strand, a)
+	if goroutine := t.Strands[strand].Goroutine != recording.NoGoroutine; goroutine && a.Cause == timeline.CauseUnknown && l.since == a.To {
+		limited, timer = true, true // the same wait, of which the end was looked at before
+	}
+	if limited && (timer || l.since != 0 && l.depth == depth) {
+		l.since, l.depth = a.From, depth
 		return true
 	}
 	l.since = 0
 	return false
+}
+
+// limitedWait tells of what a strand did whether it was to wait, at a known place and for a limited time, for what another one
+// does, whether a timer ended that, and how deep its stack was; a goroutine's is not known in a select.
+func limitedWait(t *timeline.Timeline, strand timeline.StrandID, a timeline.Activity) (limited, timer bool, depth int64) {
+	switch {
+	case a.Wait == timeline.None && a.Cause == timeline.CauseUnknown && t.Strands[strand].Goroutine != recording.NoGoroutine:
+		end := t.Goroutines.SelectedIn(strand, a.From, a.To)
+		return end != nil, end != nil && end.Timer, 0
+	case a.Wait != timeline.None && a.Cause == timeline.CauseCondition && a.Stack != timeline.None:
+		off := t.Waits[a.Wait].Off
+		if off == nil || off.Timed != 1 || off.SP == 0 {
+			return false, false, 0
+		}
+		return true, off.WakerKind == recording.WakerInterrupt, off.SP
+	}
+	return false, false, 0
 }
 
 // endedBy is the strand that ended, and when, what another one did, if that was to wait for one: for work, or for what came
