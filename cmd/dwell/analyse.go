@@ -118,10 +118,10 @@ func withoutLatency(t *timeline.Timeline) string {
 func (a *analysis) whyEmpty() string {
 	r := a.report
 	if r.Requests.Cut > 0 {
-		return fmt.Sprintf("none of its %d requests was recorded whole (record longer)", r.Requests.Cut)
+		return fmt.Sprintf("of %s none was recorded whole (record longer)", diagnosis.Plural(r.Requests.Cut, "request"))
 	}
 	if r.Requests.Excluded > 0 {
-		return fmt.Sprintf("none of its %d requests tells a latency: %s", r.Requests.Excluded, withoutLatency(a.timeline))
+		return fmt.Sprintf("of %s none tells a latency: %s", diagnosis.Plural(r.Requests.Excluded, "request"), withoutLatency(a.timeline))
 	}
 	seen := "no connection was made to the target (send it requests while recording)"
 	switch {

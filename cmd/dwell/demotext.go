@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/getdwell/dwell/internal/demo"
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/report"
 )
 
@@ -89,4 +89,4 @@ func contrast(bad, fixed *report.Report, want prediction) string {
 		row("measured after the fix", fixed.Requests.P50, fixed.Requests.P99)
 }
 
-func ns(n int64) string { return short(time.Duration(n)) }
+func ns(n int64) string { return diagnosis.Human(report.Duration(n)) }

@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	diffColumn = 16 // of one side's value
 	shownDiffs = 10 // functions
 
 	shownForeign = 3 // of libraries, where the program has none of its own
 )
+
+// diffColumn is how many columns one side's value has.
+func (p *page) diffColumn() int { return min(16, p.width/5) }
 
 // DiffText writes the comparison for people. Nothing is said of what neither side has.
 func DiffText(w io.Writer, d *Diff, o TextOptions) error {
@@ -55,17 +57,32 @@ func diffEndpoints(p *page, d *Diff) {
 			p.line(plain, "  only in %s: %s, p50 %s, p99 %s", side, plural(l.Count, "request"), human(l.P50), human(l.P99))
 			continue
 		}
-		p.line(plain, "  p50 %s -> %s   p99 %s -> %s   (%s, then %s)", human(e.A.P50), human(e.B.P50), human(e.A.P99), human(e.B.P99),
-			thousands(int64(e.A.Count)), thousands(int64(e.B.Count)))
-		p.line(plain, "  saved: p50 %s, p99 %s (noise %s, %s)", human(e.A.P50-e.B.P50), human(e.A.P99-e.B.P99), human(e.Noise50), human(e.Noise99))
+		p.wrap(plain, "  ", fmt.Sprintf("p50 %s -> %s, p99 %s -> %s (%s, then %s)", human(e.A.P50), human(e.B.P50), human(e.A.P99), human(e.B.P99),
+			plural(e.A.Count, "request"), thousands(int64(e.B.Count))), whole)
+		p.wrap(plain, "  ", changed("p50", e.A.P50-e.B.P50, e.Noise50)+"; "+changed("p99", e.A.P99-e.B.P99, e.Noise99), whole)
 		if e.Predicted != nil {
 			least := ""
 			if e.Predicted.AtLeast {
 				least = "at least "
 			}
-			p.line(plain, "  predicted of the findings that B does not have: p50 %s%s, p99 %s%s", least, human(e.Predicted.P50), least, human(e.Predicted.P99))
+			p.wrap(plain, "  ", fmt.Sprintf("predicted, of what is gone: p50 falls by %s%s, p99 by %s%s", least, human(e.Predicted.P50), least, human(e.Predicted.P99)), whole)
 		}
 	}
+}
+
+// changed says by how much a quantile fell or rose, and whether that is more than two halves of one recording differ by.
+func changed(name string, fell, noise Duration) string {
+	text := name + " stays as it is"
+	switch {
+	case fell > 0:
+		text = name + " fell by " + human(fell)
+	case fell < 0:
+		text = name + " rose by " + human(-fell)
+	}
+	if fell != 0 && max(fell, -fell) <= noise {
+		return text + ", no more than noise (" + human(noise) + ")"
+	}
+	return text + " (noise " + human(noise) + ")"
 }
 
 func wholeEndpoint(name string) string {
@@ -90,7 +107,7 @@ func diffFindingsText(p *page, d *Diff) {
 			change = "?"
 		}
 		p.wrap(plain, "  "+pad(change, 5)+" "+pad(f.ID, 20)+" ",
-			fmt.Sprintf("%s at %s (p50 %s, p99 %s)", wholeEndpoint(f.Endpoint), place, human(impact.P50Saving), human(impact.P99Saving)), 3)
+			fmt.Sprintf("%s at %s (%s of p50, %s of p99)", wholeEndpoint(f.Endpoint), place, human(impact.P50Saving), human(impact.P99Saving)), 3)
 		if f.Missing != "" {
 			p.wrap(plain, pad("", 8), "undecided in "+other+": "+f.Missing, 8)
 		}
@@ -130,10 +147,10 @@ func diffNumbers(p *page, d *Diff) {
 		if m.Group != group {
 			group = m.Group
 			p.raw("")
-			p.line(bold, "%s%s%s", pad(group, p.width-2*diffColumn), pad("A", -diffColumn), pad("B", -diffColumn))
+			p.line(bold, "%s%s%s", pad(group, p.width-2*p.diffColumn()), pad("A", -p.diffColumn()), pad("B", -p.diffColumn()))
 		}
-		p.line(plain, "%s%s%s", pad("  "+clip(m.What, p.width-2*diffColumn-3), p.width-2*diffColumn),
-			pad(diffValue(m.A, m.Unit), -diffColumn), pad(diffValue(m.B, m.Unit), -diffColumn))
+		p.line(plain, "%s%s%s", pad("  "+clip(m.What, p.width-2*p.diffColumn()-3), p.width-2*p.diffColumn()),
+			pad(diffValue(m.A, m.Unit), -p.diffColumn()), pad(diffValue(m.B, m.Unit), -p.diffColumn()))
 	}
 }
 
@@ -143,10 +160,10 @@ func diffCode(p *page, d *Diff) {
 	}
 	p.raw("")
 	head := fmt.Sprintf("CPU by function (%s and %s samples)", thousands(int64(d.A.Samples)), thousands(int64(d.B.Samples)))
-	p.line(bold, "%s%s%s", pad(head, p.width-2*diffColumn), pad("A", -diffColumn), pad("B", -diffColumn))
+	p.line(bold, "%s%s%s", pad(head, p.width-2*p.diffColumn()), pad("A", -p.diffColumn()), pad("B", -p.diffColumn()))
 	for _, f := range d.Frames[:min(len(d.Frames), shownDiffs)] {
-		p.line(plain, "%s%s%s", pad("  "+clip(f.Function, p.width-2*diffColumn-3), p.width-2*diffColumn),
-			pad(percent(f.UnderA), -diffColumn), pad(percent(f.UnderB), -diffColumn))
+		p.line(plain, "%s%s%s", pad("  "+clip(f.Function, p.width-2*p.diffColumn()-3), p.width-2*p.diffColumn()),
+			pad(percent(f.UnderA), -p.diffColumn()), pad(percent(f.UnderB), -p.diffColumn()))
 	}
 }
 

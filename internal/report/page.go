@@ -10,7 +10,7 @@ import (
 // TextOptions say how text is laid out.
 type TextOptions struct {
 	Color  bool
-	Width  int    // columns; 0 is 100
+	Width  int    // columns; 0 is usual
 	Source Source // of code at the places of waits; nil none
 	All    bool   // of what is ruled out, why
 }
@@ -33,7 +33,7 @@ func newPage(o TextOptions) *page {
 		p.inks = inks()
 	}
 	if p.width == 0 {
-		p.width = 100
+		p.width = usual
 	}
 	p.width = max(p.width, 60)
 	return p
@@ -69,9 +69,13 @@ func (p *page) raw(text string) {
 	p.b.WriteByte('\n')
 }
 
-// wrap writes text over as many lines as it needs, at most limit of them; the first
-// begins with head, the others are indented to its width.
+// usual is how many columns there are where nothing else is known, and what limits of lines are for.
+const usual = 100
+
+// wrap writes text over as many lines as it needs, at most limit of them, or as many more as a page is narrower
+// than usual; the first begins with head, the others are indented to its width.
 func (p *page) wrap(s style, head, text string, limit int) {
+	limit = max(limit, (limit*usual+p.width-1)/p.width)
 	indent := shownWidth(head)
 	if indent > hangs {
 		p.hang(s, head, text, limit)

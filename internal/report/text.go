@@ -148,8 +148,10 @@ func perSecond(rate Decimal) string {
 	switch {
 	case rate >= 100*unit:
 		return thousands(int64(rate+unit/2) / unit)
-	case rate < unit && rate > 0:
-		return fmt.Sprintf("%.2g", float64(rate)/unit)
+	case rate > 0 && rate < unit/100:
+		return "<0.01"
+	case rate > 0 && rate < unit:
+		return fmt.Sprintf("0.%02d", (rate+unit/200)/(unit/100))
 	}
 	return quantity(rate, "per_second")
 }

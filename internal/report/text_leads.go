@@ -33,11 +33,14 @@ func leads(p *page, r *Report) {
 		told[f.ID] = true
 	}
 	if more != nil {
-		head, text := p.paint(yellow, "leads")+", in this order, and what each saves at best (--all tells more): ", strings.Join(more, ", ")
-		if len(told) > len(more) {
-			head = p.paint(yellow, "more leads") + ", in this order, and what each saves at best (--all tells them): "
+		head, rest := "lead", ", and what it saves at best"
+		if len(more) > 1 {
+			head, rest = "leads", ", in this order, and what each saves at best"
 		}
-		p.hang(plain, head, text, whole)
+		if len(told) > len(more) {
+			head = "more " + head
+		}
+		p.hang(plain, p.paint(yellow, head)+rest+" (--all tells more): ", strings.Join(more, ", "), whole)
 	}
 }
 
@@ -191,7 +194,11 @@ func minor(p *page, r *Report) {
 		text = append(text, strings.Join(goes[id], ", ")+verb+id)
 	}
 	if text != nil {
-		p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(text, "; "), whole)
+		head := "Seen, and worth little: "
+		if little == nil {
+			head = "Seen: "
+		}
+		p.hang(plain, p.paint(bold, head), strings.Join(text, "; "), whole)
 	}
 }
 

@@ -1,7 +1,7 @@
-import type { Evidence, Finding, Refuted, Requests, Undecided } from "../model/page.gen";
+import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
 import { Chart } from "./chart";
 import { WhatIf } from "./whatif";
-import { Where } from "./where";
+import { Failed, Traffic, Where } from "./where";
 import { Count, Drawn, Fold, Id, Link, Measured, Name, Panel, Seconds, Share, Time, type Context } from "./parts";
 
 /** The answer first: what is wrong, how that is known, what a fix saves. */
@@ -20,7 +20,7 @@ export function Verdict({ c }: { c: Context }) {
           {r.findings.length === 0 && r.leads.length > 0 && <FindingCard c={c} f={r.leads[first]} i={first} of="leads" />}
           {none && <Panel title="Nothing found"><p>No mechanism that dwell knows is worth a word here: below stands what was ruled out, and by which number.</p></Panel>}
         </div>
-        <div><Where c={c} />{!none && chart}</div>
+        <div><Traffic c={c} /><Where c={c} />{!none && chart}</div>
       </div>
       {none && chart}
       <Leads c={c} but={r.findings.length === 0 ? first : -1} />
@@ -40,7 +40,7 @@ function Answer({ c }: { c: Context }) {
       <dl class="figures">
         <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
         <div><dt>a second</dt><dd><Measured v={r.requests.per_second} unit="per_second" of="requests.per_second" /></dd></div>
-        <div><dt><Name text="5xx" /></dt><Failed t={r.requests} /></div>
+        <div><dt><Name text="5xx" /></dt><dd><Failed t={r.requests} at="requests" /></dd></div>
         <div><dt>mean</dt><dd><Time v={r.requests.mean_ns} of="requests.mean_ns" /></dd></div>
         <div><dt>p50</dt><dd><Time v={r.requests.p50_ns} of="requests.p50_ns" /></dd></div>
         <div><dt>p90</dt><dd><Time v={r.requests.p90_ns} of="requests.p90_ns" /></dd></div>
@@ -53,14 +53,6 @@ function Answer({ c }: { c: Context }) {
       </dl>
     </section>
   );
-}
-
-// How many requests the service answered with its own failure, if it is known of any with what they were answered.
-function Failed({ t }: { t: Requests }) {
-  const list = t.failed ?? [];
-  const all = list.reduce((s, a) => s + a.count, 0);
-  if (t.status_unknown === t.count) return <dd class="dim">not known</dd>;
-  return <dd class={all > 0 ? "bad" : ""}>{all > 0 ? <Count v={all} of={list.map((_, i) => `requests.failed.${i}.count`).join(" + ")} /> : "none"}</dd>;
 }
 
 function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number; of: "findings" | "leads" }) {

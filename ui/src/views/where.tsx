@@ -1,8 +1,8 @@
 import { spent } from "../base/format";
-import type { CauseRow } from "../model/page.gen";
+import type { CauseRow, Endpoint, Requests } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { RequestLink } from "./verdict";
-import { colorOf, Drawn, Name, Panel, Share, Stacked, Swatch, Time, type Context } from "./parts";
+import { colorOf, Count, Drawn, Measured, Name, Panel, Share, Stacked, Swatch, Time, type Context } from "./parts";
 
 /** Where the time goes: ordinary requests of an endpoint beside its slow ones, on one scale. */
 export function Where({ c }: { c: Context }) {
@@ -71,5 +71,39 @@ export function Endpoints({ c, now, all }: { c: Context; now: string; all?: bool
         {list.map((e) => <option key={e.name} value={e.name}>{e.name}</option>)}
       </select>
     </label>
+  );
+}
+
+/** How many requests were answered with the service's own failure, if it is known of any with what they were answered. */
+export function Failed({ t, at }: { t: Requests | Endpoint; at: string }) {
+  const list = t.failed ?? [];
+  const all = list.reduce((s, a) => s + a.count, 0);
+  if (t.status_unknown === t.count) return <span class="dim">not known</span>;
+  return all > 0 ? <span class="bad"><Count v={all} of={list.map((_, i) => `${at}.failed.${i}.count`).join(" + ")} /></span> : <>none</>;
+}
+
+const told = 8;
+
+/** Where there are several endpoints: how often requests of each come, how many fail, and how long they take. */
+export function Traffic({ c }: { c: Context }) {
+  const list = c.page.report!.endpoints;
+  if (list.length < 2) return null;
+  return (
+    <Panel title="Endpoints">
+      <div class="scroll" tabIndex={0} role="region" aria-label="endpoints"><table>
+        <thead><tr><th scope="col">endpoint</th><th scope="col" class="num">requests</th><th scope="col" class="num">a second</th><th scope="col" class="num"><Name text="5xx" /></th><th scope="col" class="num">p50</th><th scope="col" class="num">p99</th></tr></thead>
+        <tbody>{list.slice(0, told).map((e, i) => (
+          <tr key={e.name}>
+            <th scope="row"><button type="button" class="link" onClick={() => set({ endpoint: e.name })}><Name text={e.name} /></button></th>
+            <td class="num"><Count v={e.count} of={`endpoints.${i}.count`} /></td>
+            <td class="num"><Measured v={e.per_second} unit="per_second" of={`endpoints.${i}.per_second`} /></td>
+            <td class="num"><Failed t={e} at={`endpoints.${i}`} /></td>
+            <td class="num"><Time v={e.p50_ns} of={`endpoints.${i}.p50_ns`} /></td>
+            <td class="num"><Time v={e.p99_ns} of={`endpoints.${i}.p99_ns`} /></td>
+          </tr>
+        ))}</tbody>
+      </table></div>
+      {list.length > told && <p class="dim">and <Drawn>{list.length - told}</Drawn> with fewer requests</p>}
+    </Panel>
   );
 }
