@@ -70,9 +70,3 @@ func (t *Timeline) OwnPoll(loop StrandID) string {
 	}
 	return own
 }
-
-// SamePoll reports whether a loop that polls with one system call waits for its sockets in
-// another. Those of epoll are one.
-func SamePoll(own, syscall string) bool {
-	return own == "" || own == syscall || strings.HasPrefix(own, "epoll_") && strings.HasPrefix(syscall, "epoll_")
-}

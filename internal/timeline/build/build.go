@@ -97,10 +97,8 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	turns := loops.Cut(t, moves, o)
 	lineUp(t, f, calls, turns)
 	queueCalls(t, calls, turns, wanted)
-	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
 	sleeps.AddParks()
 	sleeps.Assign(o, gocalls.Ancestors(t, f, o))
-	gocalls.Queue(t, calls, runs)
 	t.Goroutines = gocalls.Lives(t, f, runs, calls)
 	t.Goroutines.SetEnds(t, sleeps.ParkedBy)
 	t.Goroutines.AddAwake(t)

@@ -13,8 +13,7 @@
 //	WhyReused                             the connection was used before, and who handed the call to it was not seen
 //
 // A call that the request's own goroutine wrote is given to it before, in package build.
-// AddStrands lists the goroutines before that, Queue finds afterwards when calls waited for a full pool (goqueues.go), and
-// Lives keeps what questions to the Timeline need (golives.go).
+// AddStrands lists the goroutines before that, and Lives keeps what questions to the Timeline need (golives.go).
 package gocalls
 
 import (
