@@ -217,10 +217,6 @@ func behindInterpretersCollecting(c *diagnosis.Case) (out []diagnosis.Span) {
 	if !slices.Contains(in, true) {
 		return nil
 	}
-<<<<<<< HEAD
-	of := c.Once("collecting", func() any {
-		var of collected
-=======
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
 		var sampled, collects Duration
 		samples := 0
@@ -249,9 +245,8 @@ type collected struct {
 }
 
 func collecting(c *diagnosis.Case) *collected {
-	return c.Shared("collecting", func() any {
+	return c.Once("collecting", func() any {
 		of := &collected{lines: tally{}}
->>>>>>> 8f6ac99e (gc-pause: Ruby's collector, and waits for an interpreter whose holder collects; sleep-retry: waits for a thread that lets work come together; a synced .log is a journal)
 		in := ofCollectors(c)
 		newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
 			if of.samples++; !in[stack] {
