@@ -43,10 +43,10 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		waits[len(waits)-1] += sp.To.Sub(sp.From)
 	}
 	slices.Sort(waits)
-	saturated := loop != timeline.None && busy >= c.Saturated
+	saturated, serving := loop != timeline.None && busy >= c.Saturated, waitedFor(c)
 	spans := c.SpansAmong(everyRequest, func(r *timeline.Request, s *timeline.Segment) bool {
 		if !first(r) {
-			return forWorker(c, r, s) && s.Blocker != timeline.None
+			return forWorker(c, r, s) && serving.others(r, s)
 		}
 		return s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CausePool || saturated)
 	})

@@ -13,16 +13,17 @@ func peerStories() []story {
 			return done(crowdsBehind(recording.RuntimeJVM, func(t *thread) { t.callIn(5000*us, path) }), 20)
 		}
 	}
-	keeping := func(apart recording.Time) func() *recording.Recording {
-		return func() *recording.Recording { return done(keptCrowds(apart), 20) }
+	keeping := func(calls int, apart recording.Time) func() *recording.Recording {
+		return func() *recording.Recording { return done(keptCrowds(calls, apart), 20) }
 	}
 	const called = "com.example.Shop.fetch < com.example.Shop.handle < java.lang.VirtualThread.run"
 	return []story{
 		{"accept-queue/pinned-supported", "One thread carries virtual ones. Each waits 5 ms for its database within a synchronized method, and so keeps its carrier from the others.",
 			carrier("java.lang.VirtualThread.parkOnCarrierThread < " + called)},
 		{"accept-queue/carried-supported", "One worker waits 5 ms for its database for each request: no virtual thread is pinned to it, and nothing is said of that.", carrier(called)},
-		{"accept-queue/kept-supported", "One worker has twelve connections, which clients keep, and waits 5 ms for its database for each request; every tenth time a request comes on each at once.", keeping(0)},
-		{"accept-queue/kept-refuted", "The same, but requests come one after the other.", keeping(10_000 * us)},
+		{"accept-queue/kept-supported", "One worker has twelve connections, which clients keep, and waits 5 ms for its database for each request; every tenth time a request comes on each at once.", keeping(1, 0)},
+		{"accept-queue/kept-often-supported", "The same, but for each request it waits eight times for 600 us: a wait behind many requests is summed up, and whom that was for is not kept.", keeping(8, 0)},
+		{"accept-queue/kept-refuted", "The same, but requests come one after the other.", keeping(1, 10_000*us)},
 		{"head-of-line/there-supported", "Work of no request asks Redis for KEYS, 20 ms each, on a connection of its own; Redis answers who asks meanwhile once that is done.", play(true, 150*us)},
 		{"head-of-line/there-early-supported", "The same, but those are answered half a millisecond before: Redis lets others go on, and sends the long answer when it next gets a processor.", play(true, -500*us)},
 		{"head-of-line/there-refuted", "The same, at a peer that answers others meanwhile.", play(false, 0)},
@@ -30,8 +31,9 @@ func peerStories() []story {
 }
 
 // keptCrowds lets one worker serve twelve connections, which clients keep; most requests come
-// alone, and every tenth time one on each, so long after the one before.
-func keptCrowds(apart recording.Time) *scenario {
+// alone, and every tenth time one on each, so long after the one before. The
+// worker makes so many calls for each, one after the other, of 5 ms in all.
+func keptCrowds(calls int, apart recording.Time) *scenario {
 	s := newScenario(recording.RuntimeNative)
 	t := s.worker(1, 1000*us)
 	type kept struct {
@@ -49,7 +51,9 @@ func keptCrowds(apart recording.Time) *scenario {
 			c := &conns[i%12]
 			t.in, t.bytes = c.id, c.bytes
 			t.request(at, 10*us, "/prices/{}")
-			keptCall(t, 5000*us)
+			for range calls {
+				keptCall(t, 5000*us/recording.Time(calls))
+			}
 			t.respond()
 			c.bytes = t.bytes
 			if at += apart; i < 10 {

@@ -44,6 +44,12 @@ func forWorker(c *diagnosis.Case, r *timeline.Request, s *timeline.Segment) bool
 		(s.Blocker == timeline.None || c.Requests[s.Blocker].Conn != r.Conn)
 }
 
+// others reports that a wait of a request, unread, for a worker is mostly for one that serves others. A sum of many pieces
+// does not tell for whom each was, nor when.
+func (w workers) others(r *timeline.Request, s *timeline.Segment) bool {
+	return s.Blocker != timeline.None || s.Strand == r.Strand && 2*within(w[s.Strand], r.Start, r.FirstRead) >= s.To.Sub(s.From)
+}
+
 // busy returns how much of the time the workers were serving while slow requests came.
 func (w workers) busy(c *diagnosis.Case) diagnosis.Share {
 	var most diagnosis.Share
