@@ -95,7 +95,7 @@ func behindTasks(c *diagnosis.Case) map[int32][]behind {
 		for _, b := range list {
 			d += b.To.Sub(b.From)
 		}
-		if len(list) >= fewBehind && diagnosis.ShareOf(int64(d), int64(all[k.endpoint])) >= mostlyBehind && oneAfterAnother(c, k.shape) {
+		if len(list) >= fewBehind && diagnosis.ShareOf(int64(d), int64(all[k.endpoint])) >= mostlyBehind && oneAfterAnother(c, k.shape) && 2*underWay(c, k.shape, list) >= d {
 			out[k.shape] = append(out[k.shape], list...)
 		}
 	}
@@ -159,6 +159,23 @@ func oneAfterAnother(c *diagnosis.Case, shape int32) bool {
 		until = max(until, k.End)
 	}
 	return 20*besides <= len(ids)
+}
+
+// underWay is for how much of some waits a call of a shape was under way: who waits until more has come together, or for a
+// timer, goes on with a call's answer, too, but waits for other things than that.
+func underWay(c *diagnosis.Case, shape int32, list []behind) (of Duration) {
+	shapes := shapesOf(c)
+	var calls []window
+	for i := range c.Calls {
+		if k := &c.Calls[i]; shapes.of[i] == shape {
+			calls = append(calls, window{k.SendFrom, k.End})
+		}
+	}
+	slices.SortFunc(calls, func(a, b window) int { return cmp.Compare(a.to, b.to) })
+	for i := range list {
+		of += within(calls, list[i].From, list[i].To)
+	}
+	return of
 }
 
 // behindTask says what requests wait for that another's task does.
