@@ -27,7 +27,7 @@ func ShowText(w io.Writer, tl *timeline.Timeline, f Filter, o TextOptions) error
 }
 
 // noteWidth is room for the call a row belongs to, or the request it was behind.
-const noteWidth = 15
+const noteWidth = 17
 
 // scale maps times of one request to columns.
 type scale struct {
@@ -68,8 +68,8 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64
 	if r.Status != 0 {
 		status = fmt.Sprintf("status %d", r.Status)
 	}
-	p.wrap(bold, head, fmt.Sprintf("%s %s, %s, from %s (number %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),
-		status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state), 2)
+	p.wrap(bold, head, fmt.Sprintf("%s %s, %s, from %s (request %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),
+		status, r.Peer, r.Ordinal+1, human(r.Start.Sub(tl.Start)), state), 2)
 	next, strand, said := 0, r.Strand, map[timeline.WaitID]bool{}
 	for _, w := range rows {
 		for ; next < len(r.Calls) && tl.Calls[r.Calls[next]].Start <= w.from; next++ {

@@ -333,11 +333,7 @@ func rows(e *Endpoint, most int) (list []timeLine) {
 	var otherA, otherB Decimal
 	for _, c := range e.Causes {
 		if len(list) < most && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
-			label := c.Phase + ", " + c.Cause
-			if c.Phase == c.Cause {
-				label = c.Cause
-			}
-			list = append(list, timeLine{c.Phase, c.Cause, label, c.P50Share, c.P99Share})
+			list = append(list, timeLine{c.Phase, c.Cause, spentOn(c.Phase, c.Cause), c.P50Share, c.P99Share})
 			continue
 		}
 		otherA += c.P50Share

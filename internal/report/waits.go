@@ -174,9 +174,9 @@ func waitLines(p *page, tl *timeline.Timeline, list []timeline.WaitID, start tim
 		one := waitShown(tl, id, start)
 		text := "waits"
 		if one.For != "" {
-			text += " for " + one.For
+			text += " for " + one.For + " (" + tl.Waits[id].Cause.String() + ")"
 			if n := beside(tl, id); n > 1 {
-				text += fmt.Sprintf(", %d at once,", n)
+				text += fmt.Sprintf(" as one of %d", n)
 			}
 		}
 		p.wrap(yellow, "    ", text+inPlace(one.Place)+", "+human(one.To-one.From)+quality(tl, id), 3)

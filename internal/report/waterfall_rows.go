@@ -92,7 +92,7 @@ func (w *row) longest() []timeline.Cause {
 
 func (w *row) label() string {
 	causes := w.longest()
-	label := w.phase.String() + ", " + causes[0].String()
+	label := spentOn(w.phase.String(), causes[0].String())
 	for _, c := range causes[1:min(len(causes), labelledCauses)] {
 		label += "/" + c.String()
 	}
@@ -105,10 +105,18 @@ func (w *row) label() string {
 	return label
 }
 
+// spentOn names time by its phase and cause.
+func spentOn(phase, cause string) string {
+	if phase == cause {
+		return cause
+	}
+	return phase + ", " + cause
+}
+
 func (w *row) note() string {
 	switch {
 	case len(w.behind) > 1:
-		return fmt.Sprintf(" behind %d", len(w.behind))
+		return fmt.Sprintf(" behind %d others", len(w.behind))
 	case w.call != timeline.None:
 		return fmt.Sprintf(" call %d", w.call)
 	}
