@@ -36,3 +36,25 @@ func TestRequestsThatFailedAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// How often requests came is said, and of whose answers the status is not known nothing but that.
+func TestRequestsAreCountedByTheSecondAndByStatus(t *testing.T) {
+	text := story(t, "cpu-bound/lead") // 24 requests in 1.21 s
+	for status, want := range map[string]struct {
+		row     string
+		unknown int
+	}{
+		"status=200": {"GET /prices/{} 24 19.8 0 10.2 ms", 0},
+		"status=503": {"GET /prices/{} 24 19.8 24 10.2 ms", 0},
+		"status=0":   {"GET /prices/{} 24 19.8 - 10.2 ms", 24},
+	} {
+		_, r := load(t, strings.ReplaceAll(text, "status=200 length=150", status+" length=150"), diagnosis.Options{})
+		var out bytes.Buffer
+		if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(said, want.row) || r.Requests.Unknown != want.unknown {
+			t.Errorf("%s: %q and %d not known are expected, not %d\n%s", status, want.row, want.unknown, r.Requests.Unknown, out.String())
+		}
+	}
+}
