@@ -180,8 +180,9 @@ func minor(p *page, r *Report) {
 		}
 	}
 	var text []string
+	head := "Seen: "
 	if little != nil {
-		text = append(text, strings.Join(little, ", "))
+		head, text = "Seen, and worth little: ", append(text, strings.Join(little, ", "))
 	}
 	if unsure != nil {
 		text = append(text, "perhaps worth more (record for longer): "+strings.Join(unsure, ", "))
@@ -194,10 +195,6 @@ func minor(p *page, r *Report) {
 		text = append(text, strings.Join(goes[id], ", ")+verb+id)
 	}
 	if text != nil {
-		head := "Seen, and worth little: "
-		if little == nil {
-			head = "Seen: "
-		}
 		p.hang(plain, p.paint(bold, head), strings.Join(text, "; "), whole)
 	}
 }
