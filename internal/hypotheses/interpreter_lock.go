@@ -13,7 +13,7 @@ func interpreterLock() diagnosis.Hypothesis {
 		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
 			"The interpreter is a server with a queue, however busy it is: the arrivals that were recorded are replayed with half of its largest piece of work, and with one more process as far as idle processors go. " +
 			"Taken out of each request: what it waits less with the one that saves more; of waits behind threads that serve no request at least the part that idle processors could take over if the threads were processes. " +
-			"The work itself stays. Where programs beside the service have the processors, the replay is that of an interpreter that need not wait for one: what is more is the neighbours'. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
+			"The work itself stays. Where programs beside the service have the processors, or several processes serve, the replay is that of an interpreter that need not wait for one: what is more is the neighbours', or the processors'. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
 			"A lead at most, told after cpu-bound, where those waits follow from what requests compute: with half of that they would compute less by more than they would wait less.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -23,16 +23,17 @@ func interpreterLock() diagnosis.Hypothesis {
 }
 
 func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
-	var total Duration
+	var total, following Duration
 	res := diagnosis.Result{Lead: none(c)}
-	follow := true
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
 		if total += k.total; k.total > 0 {
 			res.Candidates = append(res.Candidates, interpreterAt(c, k))
-			follow = follow && res.Candidates[len(res.Candidates)-1].Decide != ""
+			if res.Candidates[len(res.Candidates)-1].Decide != "" {
+				following += k.total
+			}
 		}
 	}
-	if follow {
+	if 2*following >= total {
 		res.After = "cpu-bound"
 	}
 	if interpreted(c) {

@@ -150,11 +150,11 @@ func asksAgain(c *diagnosis.Case, g *timeline.Segment) bool {
 }
 
 // alone is an interpreter that never has to wait for a processor, where programs beside the service have
-// those: what requests wait for each other's work, and no more. Whoever has his turn and no processor keeps
-// others waiting as well, and a replay that takes this for work finds a queue that is the neighbours'. The
-// interpreter as it is where none have the processors, or requests would wait longer so than they did.
+// those, or other processes of the service: what requests wait for each other's work in it, and no more. Whoever has his turn and no
+// processor keeps others waiting as well, and a replay that takes this for work finds a queue that is the neighbours', or the
+// processors'. The interpreter as it is where it has none beside it, or requests would wait longer so than they did.
 func (s *station) alone(c *diagnosis.Case, k *contention) *station {
-	if s == nil || len(tookFrom(c)) == 0 {
+	if s == nil || len(tookFrom(c)) == 0 && len(serving(c).serving) < 2 {
 		return s
 	}
 	s.unchanged()
