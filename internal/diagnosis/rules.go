@@ -158,9 +158,7 @@ func (j *judge) intervals(spans []Span, im *Impact) {
 
 // waitBesides returns, by run of a symptom, what its requests wait for a processor besides spans.
 func (j *judge) waitBesides(symptom int, spans []Span) []Duration {
-	ready := j.Shared("ready to run", func() any {
-		return j.Merged(j.Ready())
-	}).([]Span)
+	ready := j.Ready()
 	by := make([]Duration, len(j.Symptoms[symptom].runs))
 	book := func(s Span, sign Duration) {
 		if p := j.ledger.places[s.Request]; int(p.symptom) == symptom {

@@ -65,10 +65,10 @@ func (p *pieces) add(s Span) {
 // joined is the list, as long as it must be.
 func (p *pieces) joined() []Span { return slices.Concat(append(p.full, p.last)...) }
 
-// Ready are the spans in which the measured requests waited for a processor; its callers share them.
+// Ready are the spans in which the measured requests waited for a processor, in order and disjoint; its callers share them.
 func (c *Case) Ready() []Span {
 	return slices.Clip(c.Once("ready", func() any {
-		return c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
+		return c.Merged(c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true }))
 	}).([]Span))
 }
 
