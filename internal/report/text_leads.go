@@ -33,12 +33,12 @@ func leads(p *page, r *Report) {
 		told[f.ID] = true
 	}
 	if more != nil {
-		head, rest := "lead", ", and what it saves at best"
+		further, head, rest := "one more ", "lead", ", and what it saves at best"
 		if len(more) > 1 {
-			head, rest = "leads", ", in this order, and what each saves at best"
+			further, head, rest = "more ", "leads", ", in this order, and what each saves at best"
 		}
 		if len(told) > len(more) {
-			head = "more " + head
+			head = further + head
 		}
 		p.hang(plain, p.paint(yellow, head)+rest+" (--all tells more): ", strings.Join(more, ", "), whole)
 	}
