@@ -58,7 +58,7 @@ func (sc scenario) few(t *testing.T) []string {
 	// Each is told with most of its time.
 	_, each, _ := strings.Cut(s.says(file), "Each request, the slowest first")
 	each, _, _ = strings.Cut(strings.Join(strings.Fields(each), " "), "Where the time goes")
-	if n := strings.Count(each, "% waiting for peers"); n != score.Matched {
+	if n := strings.Count(each, "% waiting for a peer"); n != score.Matched {
 		problems = append(problems, fmt.Sprintf("%d of %d requests are listed:\n%s", n, score.Matched, each))
 	}
 	return problems
