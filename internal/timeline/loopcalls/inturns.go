@@ -1,6 +1,8 @@
 package loopcalls
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
@@ -59,8 +61,8 @@ func associateInTurns(t *timeline.Timeline, in asyncInput) {
 	if !w.said.Holds(0, causality.Usually) && w.unseen > w.sent/manySends {
 		w.takeBack()
 	}
-	if w.confirmed(causality.Usually) {
-		w.associate(timeline.WhyTurn)
+	if r := w.reading(causality.Usually); r.confirmed {
+		r.associate(timeline.WhyTurn)
 	}
 }
 
@@ -75,10 +77,11 @@ func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 	defer w.sets.reset()
 	w.play(in)
 	right := w.said.All - w.said.Odd
-	if nearly := w.confirmed(causality.Usually) && 4*right >= 3*w.all; !nearly && (w.said.Odd > 0 || right < minConfirmed || 2*judgesTurns*right < w.all) {
+	r := w.reading(causality.Usually)
+	if nearly := r.confirmed && 4*right >= 3*w.all; !nearly && (w.said.Odd > 0 || right < minConfirmed || 2*judgesTurns*right < w.all) {
 		return false
 	}
-	w.associate(timeline.WhyTurn)
+	r.associate(timeline.WhyTurn)
 	return true
 }
 
@@ -99,18 +102,31 @@ func (w *inTurns) play(in asyncInput) {
 	}
 }
 
-// confirmed reports that responses confirm what a pass tells: so many for each that was written in another's turn.
-func (w *inTurns) confirmed(forEach int) bool {
-	return w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
+// reading is what one pass over what a loop did tells.
+type reading struct {
+	*inTurns
+	calls     []timeline.CallID
+	of        []timeline.RequestID // by place in calls; None: not told
+	confirmed bool                 // by responses: so many for each that was written in another's turn
+}
+
+// reading is what a pass told; it is confirmed by so many responses for each that says otherwise.
+func (w *inTurns) reading(forEach int) *reading {
+	r := &reading{inTurns: w, calls: slices.Clone(w.sets.Work), of: make([]timeline.RequestID, len(w.sets.Work))}
+	for i, id := range r.calls {
+		r.of[i] = w.sets.known(loops.OfCall(id))
+	}
+	r.confirmed = w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
+	return r
 }
 
 // associate gives calls to the requests they are known to be of.
-func (w *inTurns) associate(why string) {
-	for _, id := range w.sets.Work {
-		c, of := &w.t.Calls[id], w.sets.known(loops.OfCall(id))
-		open := c.Why == timeline.WhyNoAsync || c.Why == timeline.WhyAsyncHint && w.told != nil
-		if open && of != timeline.None && c.SendFrom >= w.t.Requests[of].FirstRead && c.SendFrom <= w.t.Requests[of].End {
-			w.t.Assign(c, of, why)
+func (r *reading) associate(why string) {
+	for i, id := range r.calls {
+		c, of := &r.t.Calls[id], r.of[i]
+		open := c.Why == timeline.WhyNoAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
+		if open && of != timeline.None && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
+			r.t.Assign(c, of, why)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 // confirm it. It reports whether they do.
 func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	defer in.chains.reset()
-	w := tellTurns(t, in)
-	if !w.confirmed(causality.Surely) {
+	r := tellTurns(t, in)
+	if !r.confirmed {
 		return false
 	}
-	w.associate(timeline.WhyTurnTold)
-	for _, id := range w.sets.Work {
-		in.sure[id] = t.Calls[id].Request != timeline.None && w.sets.known(loops.OfCall(id)) == t.Calls[id].Request
+	r.associate(timeline.WhyTurnTold)
+	for i, id := range r.calls {
+		in.sure[id] = t.Calls[id].Request != timeline.None && r.of[i] == t.Calls[id].Request
 	}
 	return true
 }
@@ -34,24 +34,24 @@ type toldTurns struct {
 
 // tellTurns goes over what a loop did; and once more, if responses do not confirm what that tells, with requests that may go
 // on in the turns of others' calls, too.
-func tellTurns(t *timeline.Timeline, in asyncInput) *inTurns {
+func tellTurns(t *timeline.Timeline, in asyncInput) *reading {
 	in.loop.Moves = whereAskedFor(t, in.loop.Moves, in.lasting)
 	joined := causality.NewJoined[timeline.RequestID, timeline.CallID]()
 	turns := toldTurns{joined: joined, shared: in.shared, atOnce: in.together, ahead: sendsAhead(t, in.loop.Moves, in.shared)}
-	play := func(others bool) *inTurns {
+	play := func(others bool) *reading {
 		in.chains.reset()
 		joined.Begin(others)
 		w := newInTurns(t, in.chains)
 		w.told, w.by = &turns, in.hands.by
 		w.play(in)
-		return w
+		return w.reading(causality.Surely)
 	}
-	w := play(false)
+	r := play(false)
 	maps.Copy(in.atOnce, joined.Most)
-	if !w.confirmed(causality.Surely) {
-		w = play(true)
+	if !r.confirmed {
+		r = play(true)
 	}
-	return w
+	return r
 }
 
 // sendsAhead counts, by move that begins a turn, the calls that are sent in it, but for those on some connections.
