@@ -143,8 +143,8 @@ func TestPoolOrder(t *testing.T) {
 }
 
 // TestCallsOfToldTurns: where promises are seen to be resolved, a call is of the request in whose
-// turn it was sent, but for those that waited for a connection: these are of whom their own id tells, or
-// nobody's where the turns of too many are contradicted.
+// turn it was sent, but for those that waited for a connection: these are of who stood first in
+// line, or of whom their own id tells.
 func TestCallsOfToldTurns(t *testing.T) {
 	for name, c := range map[string]struct {
 		play  toldPlay
@@ -153,20 +153,24 @@ func TestCallsOfToldTurns(t *testing.T) {
 		most  int
 	}{
 		"one after the other":                {toldPlay{rounds: []int{1, 1, 1}}, 9, 99, 100},
-		"several at once":                    {toldPlay{rounds: []int{3, 1, 2}}, 9, 93, 100},
-		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 80, 100},
+		"several at once":                    {toldPlay{rounds: []int{3, 1, 2}}, 9, 99, 100},
+		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 99, 100},
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
 		"after a file":                       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, files: true}, 9, 99, 100},
-		"after a worker":                     {toldPlay{rounds: []int{1, 2, 1}, jobs: true, worker: true, calm: 4}, 19, 0, 100},
+		"after a worker":                     {toldPlay{rounds: []int{1, 2, 1}, jobs: true, worker: true, calm: 4}, 19, 99, 100},
 		"after one of three workers":         {toldPlay{rounds: []int{1, 2, 1}, jobs: true, ports: 3, calm: 6}, 19, 99, 100},
 		"after one, promises with ids":       {toldPlay{rounds: []int{1, 1, 1}, jobs: true, ports: 3, calm: 6, named: true}, 19, 99, 100},
 		"beside what nobody waits for":       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, pings: true, calm: 4}, 19, 99, 100},
-		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 90, 100},
+		"two in one callback":                {toldPlay{rounds: []int{1, 1, 1}, jobs: true, pairs: true, calm: 3}, 19, 99, 100},
+		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},
+		"in a queue of the program's own":    {toldPlay{rounds: []int{3}, named: true, queued: true}, 8, 99, 100},
+		"one each, in such a queue":          {toldPlay{rounds: []int{1}, named: true, queued: true}, 3, 99, 100},
 		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
-		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 58, 100},
+		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 99, 100},
 		"in line":                            {toldPlay{rounds: []int{1, 1, 1}}, 4, 99, 100},
-		"several at once, in line":           {toldPlay{rounds: []int{2, 1, 2}}, 4, 80, 100},
+		"in line for one connection":         {toldPlay{rounds: []int{1, 1}, jobs: true, calm: 1}, 1, 99, 100},
+		"several at once, in line":           {toldPlay{rounds: []int{2, 1, 2}}, 4, 95, 100},
 		"in line, the last first":            {toldPlay{rounds: []int{2, 1, 2}, last: true}, 4, 0, 90},
 		"in line, the last first, by own id": {toldPlay{rounds: []int{2, 1, 2}, last: true, itself: true}, 4, 99, 100},
 	} {

@@ -30,9 +30,9 @@ func TestSharedConnection(t *testing.T) {
 		"held back, with ids":              {oneConn{named: true, held: true}, 0, 10},
 		"of one endpoint":                  {oneConn{same: true, jobs: true}, 90, 100},
 		"with calls beside":                {oneConn{aside: true}, 99, 100},
-		"with calls beside, and ids":       {oneConn{aside: true, named: true}, 18, 100},
-		"in another order, told who waits": {oneConn{mixed: true, waits: true}, 69, 100},
-		"held back, told who waits":        {oneConn{held: true, waits: true}, 60, 100},
+		"with calls beside, and ids":       {oneConn{aside: true, named: true}, 98, 100},
+		"in another order, told who waits": {oneConn{mixed: true, waits: true}, 99, 100},
+		"held back, told who waits":        {oneConn{held: true, waits: true}, 98, 100},
 	} {
 		c.play.random = 7
 		text, truth := c.play.play(400)

@@ -19,11 +19,13 @@ type toldPlay struct {
 	itself   bool  // the client calls back under an id of each call
 	last     bool  // who came last gets the connection
 	named    bool  // promises have ids of their own, and what goes on after one has that
+	queued   bool  // calls wait in a queue of the program's own, which sends the next in the context of who was answered
 	calm     int   // so many requests at once, most of the time; 0: two
 	jobs     bool  // between rounds the thread pool does something
 	files    bool  // with a file, twice; what it has done is called back in the turn that runs
 	worker   bool  // or rather a worker thread, one after the other: messages come under the id of their handle
 	ports    int   // or of so many, who are sent messages by ports of their own, each one after the other
+	pairs    bool  // or two at once are called back for in one callback, under ids of their own
 	pings    bool  // beside all that, messages make calls of nobody's
 	once     bool  // who comes while another's first call is under way waits for that
 	valid    int   // so many requests after that was answered need none
@@ -140,7 +142,7 @@ func (p *toldPlay) answer(k int) {
 	p.say("reply conn=2%d offset=%d length=5 outcome=ok", k, conn.read)
 	conn.read += 5
 	conn.call = nil
-	if n := len(p.waiting); n > 0 {
+	if n := len(p.waiting); n > 0 && !p.queued {
 		next := 0
 		if p.last {
 			next = n - 1
@@ -154,6 +156,12 @@ func (p *toldPlay) answer(k int) {
 		exec = done.id
 	}
 	p.say("boundary thread=1 what=resolved exec=%d counter=%d", exec, p.ids)
+	if p.queued && len(p.waiting) > 0 {
+		c := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		p.ids++
+		p.sendAs(k, c, p.ids, p.promise[done.request])
+	}
 	p.goOn(done.request)
 }
 
@@ -232,6 +240,20 @@ func (p *toldPlay) finish(k int) {
 		p.sleep()
 		p.say("boundary thread=1 what=resolved exec=2 counter=%d", p.ids)
 		p.carryOn(job)
+		return
+	}
+	if p.pairs {
+		p.sleep()
+		both := []toldJob{job}
+		if len(p.working) > 0 {
+			both, p.working = append(both, p.working[0]), p.working[1:]
+		}
+		for _, j := range both {
+			p.say("boundary thread=1 what=resolved exec=%d trigger=2 counter=%d", j.id, p.ids)
+		}
+		for _, j := range both {
+			p.carryOn(j)
+		}
 		return
 	}
 	if p.files {

@@ -32,6 +32,7 @@ const (
 	enough      = 10000 // equations
 	manySeen    = 5     // how often a point must have been seen
 	seldomElse  = 20    // for how many equations that hold one may not
+	manyOpen    = 24    // points of which two are tried at a time
 	solveRounds = 12
 )
 
@@ -96,8 +97,7 @@ func (c *Counts[P]) Solve() (more bool) {
 			s.x[i] = c.usual(at)
 		}
 	}
-	s.eliminate()
-	s.start()
+	s.start(s.eliminate())
 	for range solveRounds {
 		if !s.round() {
 			break
@@ -124,12 +124,13 @@ type solver struct {
 	x         []int     // by point
 	of        [][]int32 // by point: the equations that it is in
 	rest      []int     // by equation: what is left over
+	open      []int32   // points that are in equations, and of which no elimination tells
 }
 
 // eliminate sets the numbers that equations with one unknown point tell, mostly alike, and
 // goes on with what is known then.
-func (s *solver) eliminate() {
-	told := make([]bool, len(s.x))
+func (s *solver) eliminate() (told []bool) {
+	told = make([]bool, len(s.x))
 	for found := true; found; {
 		found = false
 		votes := make([][mostCalls]int, len(s.x))
@@ -150,6 +151,7 @@ func (s *solver) eliminate() {
 			}
 		}
 	}
+	return told
 }
 
 // one is the only point in an equation that is not told, and what its number is then; none
@@ -172,14 +174,18 @@ func (e *equation) one(told []bool, x []int) (point int32, calls int) {
 	return open.point, left / int(open.count)
 }
 
-// start notes what is left over of each equation.
-func (s *solver) start() {
+func (s *solver) start(told []bool) {
 	for k := range s.equations {
 		e := &s.equations[k]
 		s.rest[k] = e.calls
 		for _, t := range e.terms {
 			s.of[t.point] = append(s.of[t.point], int32(k))
 			s.rest[k] -= int(t.count) * s.x[t.point]
+		}
+	}
+	for i := range s.x {
+		if !told[i] && len(s.of[i]) > 0 {
+			s.open = append(s.open, int32(i))
 		}
 	}
 }
@@ -193,11 +199,20 @@ func (e *equation) count(point int32) int {
 	return 0
 }
 
-// round tries other numbers for each point, and reports whether any lets more equations hold.
+// round tries other numbers for each point, and for each two of few, and reports whether any
+// let more equations hold.
 func (s *solver) round() (better bool) {
 	for i := range s.x {
 		for v := range mostCalls {
 			better = s.try(int32(i), v) || better
+		}
+	}
+	if better || len(s.open) > manyOpen {
+		return better
+	}
+	for k, i := range s.open {
+		for _, j := range s.open[:k] {
+			better = s.pair(i, j) || better
 		}
 	}
 	return better
@@ -220,11 +235,51 @@ func (s *solver) try(i int32, v int) bool {
 	if gain <= 0 {
 		return false
 	}
+	s.set(i, v)
+	return true
+}
+
+// pair sets the numbers of two points if more equations hold with both.
+func (s *solver) pair(i, j int32) bool {
+	was, before := s.x[i], s.held(i, j)
+	for v := range mostCalls {
+		if v == was {
+			continue
+		}
+		old := s.x[j]
+		s.set(i, v)
+		for u := range mostCalls {
+			s.try(j, u)
+		}
+		if s.held(i, j) > before {
+			return true
+		}
+		s.set(j, old)
+	}
+	s.set(i, was)
+	return false
+}
+
+// held is how many of the equations that two points are in hold.
+func (s *solver) held(i, j int32) (n int) {
 	for _, k := range s.of[i] {
-		s.rest[k] += s.equations[k].count(i) * d
+		if s.rest[k] == 0 {
+			n++
+		}
+	}
+	for _, k := range s.of[j] {
+		if s.rest[k] == 0 && s.equations[k].count(i) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *solver) set(i int32, v int) {
+	for _, k := range s.of[i] {
+		s.rest[k] += s.equations[k].count(i) * (s.x[i] - v)
 	}
 	s.x[i] = v
-	return true
 }
 
 // sure reports whether a point's number is: it was seen often enough, nearly all equations

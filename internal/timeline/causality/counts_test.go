@@ -17,6 +17,7 @@ func TestCounts(t *testing.T) {
 		{"one alone shows it", "A 2", map[string]int{"A": 2}},
 		{"one that makes none", "A 0", map[string]int{"A": 0}},
 		{"what is left over is the other's", "A 2, AB 5", map[string]int{"A": 2, "B": 3}},
+		{"two together, in two ways", "AB 3, AAB 4", map[string]int{"A": 1, "B": 2}},
 		{"always together: either may be the one's and the other's", "AB 3", nil},
 		{"the same number each is not in doubt", "AB 2", map[string]int{"A": 1, "B": 1}},
 		{"now two and now three: neither", "A 2, A 3", nil},

@@ -16,7 +16,9 @@ import (
 //
 // "=" is of whose turn runs, "-" of nobody known.
 func playJoined(j *Joined[rune, rune], tells bool, drawing string) string {
-	j.Begin(tells)
+	p := j.places
+	p.Begin(Count)
+	j.Begin(!tells, tells)
 	var got []string
 	owner, turn := map[rune]rune{}, rune(Nobody)
 	for i, step := range strings.Fields(drawing) {
@@ -24,10 +26,10 @@ func playJoined(j *Joined[rune, rune], tells bool, drawing string) string {
 		switch sign {
 		case '+':
 			owner[rune(step[1])] = turn
-			j.Send(rune(step[1]), turn)
+			p.Send(rune(step[1]), "peer", turn, true)
 			continue
 		case '/':
-			j.Over(rune(step[1]))
+			p.Over(rune(step[1]))
 			continue
 		case '?':
 			if o, decided := j.Next(); !decided {
@@ -39,19 +41,21 @@ func playJoined(j *Joined[rune, rune], tells bool, drawing string) string {
 			}
 			continue
 		}
+		p.End(turn, false)
 		j.End()
 		switch sign {
 		case '.':
-			j.Turn(turn, next, at, 0)
+			p.Sleeps()
+			p.Turn(turn, next, at, 0)
 		case '-':
 			next = owner[rune(step[1])]
-			j.Answer(rune(step[1]))
-			j.Turn(turn, next, at, 0)
-			j.Sends(next, int(step[2]-'0'))
+			p.Answer(rune(step[1]), "peer")
+			p.Turn(turn, next, at, 0)
+			j.Answer(next, int(step[2]-'0'))
 		default:
 			next = sign
-			j.Come(next, map[bool]string{true: "another", false: "usual"}[next >= 'X'])
-			j.Turn(turn, next, at, 0)
+			p.Come(next, map[bool]string{true: "another", false: "usual"}[next >= 'X'])
+			p.Turn(turn, next, at, 0)
 		}
 		turn = next
 	}
@@ -71,19 +75,10 @@ func TestJoined(t *testing.T) {
 		{"who waits is of another kind: it is not known what it does", "A +1 . X . -12 ? ?", "- -"},
 		{"nobody saw what that kind does then", "X +1 . Y . -12 ? ?", "- -"},
 	} {
-		j := NewJoined[rune, rune]()
+		j := NewJoined(NewPlaces[rune, rune]())
 		playJoined(j, false, "A +1 . -11 /A . B +2 . -21 /B . C +3 . -31 /C . D +4 . -41 /D . E +5 . -51 /E .")
 		if got := playJoined(j, true, proof.drawing); got != proof.owners {
 			t.Errorf("%s: %s: %q, want %q", proof.because, proof.drawing, got, proof.owners)
 		}
-	}
-}
-
-// TestMostUnderWay: how many calls one owner of a kind has at once.
-func TestMostUnderWay(t *testing.T) {
-	j := NewJoined[rune, rune]()
-	playJoined(j, false, "A +1 B +2 +3 . -20 +4 . -10 /A")
-	if j.Most["usual"] != 2 {
-		t.Errorf("at most %d at once, want 2", j.Most["usual"])
 	}
 }

@@ -10,7 +10,9 @@ import (
 
 // play plays a drawing of a line, a sign for each step, and returns who got each grant.
 //
-//	A  A joins      a  A leaves      !  one grant
+//	A  A joins, for one grant        A3  for three
+//	a  A leaves                      !   one grant
+//	=A one that A is known to have got
 //
 // Time goes on with each step. "-" got it where nobody waited.
 func play(l *Line[rune], drawing string) string {
@@ -26,10 +28,16 @@ func play(l *Line[rune], drawing string) string {
 		switch {
 		case c == '!':
 			give(l.Grant())
+		case c == '=':
+			give(l.GrantTo(rune(step[1])))
 		case c >= 'a':
 			l.Leave(c - 'a' + 'A')
 		default:
-			l.Join(c, recording.Time(i))
+			n := 1
+			if len(step) > 1 {
+				n = int(step[1] - '0')
+			}
+			l.Join(Waiter[rune]{Owner: c, Since: recording.Time(i), Grants: n})
 		}
 	}
 	return strings.Join(got, " ")
@@ -42,6 +50,12 @@ func TestLine(t *testing.T) {
 		{"nobody waits: the grant is nobody's", "A ! ! B !", "A - B"},
 		{"who left gets none, wherever in line", "A B C b a !", "C"},
 		{"who comes back is the last", "A B a A ! !", "B A"},
+		{"who waits for three is served three times before the next", "A3 B ! ! ! !", "A A A B"},
+		{"and waits for two still, if one is known to have come to it", "A3 B =A ! ! !", "A A A B"},
+		{"two places of one: each in its turn", "A B A ! ! !", "A B A"},
+		{"what is known to be another's takes that one's place, not the first", "A B C =B ! !", "B A C"},
+		{"of two places of one the earlier is taken", "B A C A =A ! ! !", "A B C A"},
+		{"what is known to be of one that does not wait is in no line", "A =B !", "- A"},
 	} {
 		var l Line[rune]
 		if got := play(&l, proof.drawing); got != proof.owners {
@@ -57,20 +71,25 @@ func TestLine(t *testing.T) {
 //	known         second, first, third
 func TestLineInOrderOfSince(t *testing.T) {
 	var l Line[rune]
-	l.Join('A', 2)
-	l.Join('B', 1)
-	l.Join('C', 3)
+	l.Join(Waiter[rune]{Owner: 'A', Since: 2})
+	l.Join(Waiter[rune]{Owner: 'B', Since: 1})
+	l.Join(Waiter[rune]{Owner: 'C', Since: 3})
 	if got := play(&l, "! ! !"); got != "B A C" {
 		t.Errorf("the owners are %s, want B A C", got)
 	}
+	l.Join(Waiter[rune]{Owner: 'A', Since: 2})
+	l.Join(Waiter[rune]{Owner: 'A', Since: 1})
+	if w, _ := l.Grant(); w.Since != 1 {
+		t.Errorf("of two places of one that since %d is served first, want 1", w.Since)
+	}
 }
 
-// TestJoinAgain: an owner has one place, the latest.
-func TestJoinAgain(t *testing.T) {
+// TestRejoin: an owner that can wait for one thing only has one place, the latest.
+func TestRejoin(t *testing.T) {
 	var l Line[rune]
-	l.Join('A', 1)
-	l.Join('B', 2)
-	l.Join('A', 3)
+	l.Rejoin('A', 1)
+	l.Rejoin('B', 2)
+	l.Rejoin('A', 3)
 	if since, ok := l.Waits('A'); !ok || since != 3 || l.Len() != 2 {
 		t.Errorf("A waits since %d (%v) in a line of %d, want since 3 in one of 2", since, ok, l.Len())
 	}
@@ -96,9 +115,9 @@ func TestEach(t *testing.T) {
 // TestLineForgets: who left from the middle is not kept, however long the head waits.
 func TestLineForgets(t *testing.T) {
 	var l Line[int]
-	l.Join(0, 0)
+	l.Rejoin(0, 0)
 	for i := range 10_000 {
-		l.Join(1+i, recording.Time(1+i))
+		l.Rejoin(1+i, recording.Time(1+i))
 		l.Leave(1 + i)
 	}
 	if n := len(l.places); n > 2*slack {

@@ -122,7 +122,7 @@ func (p *Pool[O, C]) contradict(o, turn O, since recording.Time) {
 	}
 	p.void(turn)
 	p.Wrong++
-	p.Line.Join(turn, since)
+	p.Line.Rejoin(turn, since)
 	p.Line.Leave(o)
 	moved, under := p.of[o], p.flying[o]
 	p.of[o], p.flying[o] = nil, 0

@@ -35,7 +35,7 @@ func playPool(p *Pool[rune, rune], drawing string) string {
 		case '/':
 			p.Over(owner(step[1]), owner(step[2]), at)
 		default:
-			p.Line.Join(rune(step[0]), at)
+			p.Line.Rejoin(rune(step[0]), at)
 		}
 	}
 	var calls []string

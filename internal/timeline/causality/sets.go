@@ -5,6 +5,7 @@ package causality
 type Sets[W, O ~int32] struct {
 	Work []W // that is in a set, in the order in which it came: by place
 
+	real   int     // how much work there is; what is beyond was made
 	places []int32 // by work: its place in the lists, plus 1
 	parent []int
 	owner  []O    // by root: Nobody, or the last that was known
@@ -13,16 +14,28 @@ type Sets[W, O ~int32] struct {
 
 // NewSets returns sets of so much work, numbered from 0, none of which is in one.
 func NewSets[W, O ~int32](work int) Sets[W, O] {
-	return Sets[W, O]{places: make([]int32, work)}
+	return Sets[W, O]{real: work, places: make([]int32, work)}
 }
 
-// Reset forgets all sets.
+// Reset forgets all sets, and work that was made.
 func (s *Sets[W, O]) Reset() {
 	for _, w := range s.Work {
 		s.places[w] = 0
 	}
+	s.places = s.places[:s.real]
 	s.Work, s.parent, s.owner, s.odd = s.Work[:0], s.parent[:0], s.owner[:0], s.odd[:0]
 }
+
+// Make makes work that stands for an owner of whom nothing is known yet.
+func (s *Sets[W, O]) Make() W {
+	w := W(len(s.places))
+	s.places = append(s.places, 0)
+	s.Add(w)
+	return w
+}
+
+// Made reports work that was made.
+func (s *Sets[W, O]) Made(w W) bool { return int(w) >= s.real }
 
 // Find returns the place of some work; not ok if it is in no set.
 func (s *Sets[W, O]) Find(w W) (place int, ok bool) {

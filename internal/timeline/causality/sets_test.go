@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSets: work is of whom some of its set is. In a drawing "12" says that 1 and 2 are of one owner, "1A" that 1 is A's.
+// TestSets: work is of whom some of its set is. In a drawing "12" says that 1 and 2 are of one owner, "1A" that 1 is A's,
+// and "*" that there is work 5, and on, that nobody was seen to do.
 func TestSets(t *testing.T) {
 	for _, proof := range []struct{ because, drawing, owners string }{
 		{"nothing is known", "", "-----"},
@@ -15,10 +16,16 @@ func TestSets(t *testing.T) {
 		{"they are one set: that is a contradiction, and nobody's", "12 34 2A 3B 14", "-----"},
 		{"a contradiction is not mended by what comes later", "1A 1B 12 2B", "-----"},
 		{"the same said twice is none", "1A 12 2A 21", "-AA--"},
+		{"what was made joins two", "* 15 52 2A", "-AA--"},
+		{"what is of nobody else is of itself", "* 15 52", "-----"},
 	} {
 		s := NewSets[int32, int32](5)
 		for _, step := range strings.Fields(proof.drawing) {
 			switch {
+			case step == "*":
+				if w := s.Make(); w != 5 || !s.Made(w) || s.Made(4) {
+					t.Errorf("work %d is made", w)
+				}
 			case step[1] >= 'A':
 				s.Claim(int32(step[0]-'0'), int32(step[1]))
 			default:
@@ -36,7 +43,7 @@ func TestSets(t *testing.T) {
 		if got != proof.owners {
 			t.Errorf("%s: %s: %s, want %s", proof.because, proof.drawing, got, proof.owners)
 		}
-		if s.Reset(); len(s.Work) != 0 || s.Owner(1) != Nobody {
+		if s.Reset(); len(s.Work) != 0 || s.Make() != 5 || s.Owner(1) != Nobody {
 			t.Errorf("%s: something is left", proof.because)
 		}
 	}

@@ -1,6 +1,7 @@
 package handoffs
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -28,6 +29,39 @@ func pythonWaits(waits []timeline.Wait, offs []recording.Off) *idlePlaces {
 	return &idlePlaces{&activity{t: tl, f: f, o: timeline.Stints{nil}, strands: make([]strand, 1)}}
 }
 
+func TestInWhichStacksWorkersWaitForWork(t *testing.T) {
+	wait := func(stack timeline.StackID, cause timeline.Cause) timeline.Wait {
+		return timeline.Wait{Stack: stack, Cause: cause}
+	}
+	off := func(since, woken recording.Time) recording.Off {
+		return recording.Off{Since: since, Woken: woken, Arg: int64(since)}
+	}
+	for name, c := range map[string]struct {
+		waits []timeline.Wait
+		calls []timeline.Call
+		want  []timeline.StackID
+	}{
+		"each time at another word":     {waits: []timeline.Wait{wait(1, timeline.CauseCondition), wait(1, timeline.CauseCondition)}, want: []timeline.StackID{1}},
+		"a result is waited for deeper": {waits: []timeline.Wait{wait(1, timeline.CauseCondition), wait(2, timeline.CauseCondition), wait(1, timeline.CauseCondition), wait(2, timeline.CauseCondition)}, want: []timeline.StackID{1}},
+		"once is no habit":              {waits: []timeline.Wait{wait(1, timeline.CauseCondition), wait(2, timeline.CauseUnknown)}},
+		"locks are no queues":           {waits: []timeline.Wait{wait(1, timeline.CauseLock), wait(1, timeline.CauseLock)}},
+		"a call is under way":           {waits: []timeline.Wait{wait(1, timeline.CauseCondition), wait(1, timeline.CauseCondition)}, calls: []timeline.Call{{SendFrom: 5, End: 500}}},
+	} {
+		var offs []recording.Off
+		for i := range c.waits {
+			offs = append(offs, off(recording.Time(100*i+10), recording.Time(100*i+60)))
+		}
+		h := pythonWaits(c.waits, offs)
+		h.t.Calls = c.calls
+		for id := range c.calls {
+			h.strands[0].calls = append(h.strands[0].calls, timeline.CallID(id))
+		}
+		if got := h.queueStacks(0); !slices.Equal(got, c.want) {
+			t.Errorf("%s: stacks %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // At word 7 a mutex is waited for, as some of the sleeps there tell, and longest of all.
 func TestMutexesAreNoQueues(t *testing.T) {
 	var waits []timeline.Wait
@@ -44,6 +78,38 @@ func TestMutexesAreNoQueues(t *testing.T) {
 	}
 	if got := pythonWaits(waits, offs).queueOf(0); got != 5 {
 		t.Errorf("it waits for work at %d, want 5", got)
+	}
+}
+
+// Loop 0 woke worker 1 for request 0, which is over at 100; until 150 the worker did not wait again.
+func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
+	for name, c := range map[string]struct {
+		next recording.Time // when the worker sent another call, if it did
+		loop recording.Time // when it woke the loop
+		at   recording.Time
+		want timeline.RequestID
+	}{
+		"while the request is open":                 {at: 50, want: 0},
+		"after it was over":                         {at: 120, want: timeline.None},
+		"it did another's work later":               {next: 110, loop: 90, at: 50, want: 0},
+		"the loop may have given it another's work": {next: 110, loop: 40, at: 50, want: timeline.None},
+		"it told the loop, and did no more":         {loop: 40, at: 50, want: 0},
+	} {
+		tl := &timeline.Timeline{Strands: make([]timeline.Strand, 2), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 10, End: 100}}}
+		f := &facts.Facts{Threads: make([]facts.Thread, 2)}
+		f.ThreadIndex.Set(8, 1)
+		h := &activity{t: tl, f: f, o: make(timeline.Stints, 2), serving: make(timeline.Stints, 2), strands: []strand{{}, {jobs: []job{{strand: 1, from: 20, to: 150, by: 0, claim: 0, told: true}}}}}
+		if c.next > 0 {
+			tl.Calls, h.strands[1].calls = []timeline.Call{{Strand: 1, SendFrom: c.next}}, []timeline.CallID{0}
+		}
+		if c.loop > 0 {
+			f.Threads[0].Steps = []facts.Step{{At: c.loop + 1}, {At: c.loop + 2, Off: facts.NewOff(&recording.Off{
+				Since: c.loop - 5, Woken: c.loop, Syscall: "epoll_wait", WakerKind: recording.WakerThread, Waker: 8,
+			})}}
+		}
+		if got := h.worksFor(1, c.at); got != c.want {
+			t.Errorf("%s: for %d, want %d", name, got, c.want)
+		}
 	}
 }
 

@@ -26,7 +26,8 @@
 // What is true of most programs, and not of all, is believed of a process only where what is known otherwise hardly
 // ever contradicts it (causality.Tally).
 //
-// In the end parts.go lists what each thread did for which request (Handover).
+// In the end parts.go lists what each thread did for which request (Handover); tasks of Python that make no call are found
+// for that by tasks.go and silence.go.
 package handoffs
 
 import (
@@ -50,16 +51,19 @@ type Input struct {
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
-	if !calls && !answers && !taken {
+	if !calls && !answers && !taken && !awaitsTasks(h) {
 		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
 	h.open = timeline.OpenIn(t)
 	h.listWakes()
 	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
-	h.byCallsAndAnswers()
-	h.eachJob(parts.addParts)
-	parts.addTakings()
+	if calls || answers || taken {
+		h.byCallsAndAnswers()
+		h.eachJob(parts.addParts)
+		parts.addTakings()
+	}
+	(&taskFinder{&parts}).find()
 	for i := range t.Calls {
 		exchange.WarmedBefore(t, &t.Calls[i], &in.Calls[i].Bounds)
 	}

@@ -1,6 +1,8 @@
 package handoffs
 
 import (
+	"sort"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
@@ -67,6 +69,28 @@ func (h *decisions) byContext(j *job, all []decision) {
 	for i := range all {
 		all[i].say(j.claim, timeline.WhyHandOff)
 	}
+}
+
+// wentOn reports that a strand did not wait for work before the request was over for which it
+// had been woken, and made a call since: that may be another's.
+func (h *activity) wentOn(j *job) bool {
+	calls, end := h.strands[j.strand].calls, h.t.Requests[j.claim].End
+	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= end })
+	return k < len(calls) && h.sent(calls[k]) < j.to
+}
+
+// toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
+// have given it another's work then.
+func (h *activity) toldLoop(j *job, at recording.Time) bool {
+	steps := h.f.Threads[j.by].Steps
+	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
+	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < at); k++ {
+		off := steps[k].Off
+		if off != nil && timeline.PollWait(off.Syscall) && off.WakerKind == recording.WakerThread && h.f.Strand(off.Waker) == j.strand && off.Woken > j.from && off.Woken < at {
+			return true
+		}
+	}
+	return false
 }
 
 // addTold adds a job in which no call was made to the parts of the request that the strand was

@@ -2,6 +2,7 @@ package handoffs
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -66,6 +67,11 @@ func (h *activity) rests(s timeline.StrandID, off *timeline.Off) bool {
 		return p == forWork
 	}
 	idle := &h.strands[s].idle
+	if len(idle.in) > 0 {
+		if id := h.t.WaitAt(s, off.Since); id != timeline.None && slices.Contains(idle.in, h.t.Waits[id].Stack) {
+			return true
+		}
+	}
 	if idle.word != 0 {
 		return off.Arg == idle.word
 	}
@@ -74,15 +80,17 @@ func (h *activity) rests(s timeline.StrandID, off *timeline.Off) bool {
 
 const (
 	fewIdle   = 4 // a place is known from so many waits on
+	fewQueued = 2 // a stack
 	rareShare = 8
 	muchShare = 10 // and waited at much if it has one part in so many of the most
 )
 
 // idleAt is where a strand waits for work.
 type idleAt struct {
-	above int64   // at this stack pointer and those of shallower stacks; 0: not known
-	too   []int64 // at these too
-	word  int64   // CPython: on this word
+	above int64              // at this stack pointer and those of shallower stacks; 0: not known
+	too   []int64            // at these too
+	word  int64              // CPython: on this word
+	in    []timeline.StackID // CPython: in these stacks
 }
 
 // waitSite is what is known of the waits at a place.
@@ -102,7 +110,7 @@ func (h *idlePlaces) find() {
 		switch h.f.Runtime(h.t.Strands[i].Process) {
 		case recording.RuntimeGo, recording.RuntimeNode:
 		case recording.RuntimePython:
-			h.strands[i].idle.word = h.queueOf(timeline.StrandID(i))
+			h.strands[i].idle.word, h.strands[i].idle.in = h.queueOf(timeline.StrandID(i)), h.queueStacks(timeline.StrandID(i))
 		default:
 			h.strands[i].idle = h.idlePlacesOf(timeline.StrandID(i))
 		}
@@ -112,7 +120,7 @@ func (h *idlePlaces) find() {
 // waitSites are the places at which a strand waits for other threads outside of its requests,
 // that may be where it waits for work, and the longest time that it waits at any: where it did
 // a few times, had no call under way, and nothing tells that it waits for something else.
-func (h *idlePlaces) waitSites(s timeline.StrandID, keyOf func(*timeline.Off) (key int64, ok bool)) (list []*waitSite, most recording.Duration) {
+func (h *idlePlaces) waitSites(s timeline.StrandID, few int, keyOf func(*timeline.Off) (key int64, ok bool)) (list []*waitSite, most recording.Duration) {
 	all, calls, stints := map[int64]*waitSite{}, h.strands[s].calls, h.o[s]
 	for _, st := range h.f.Threads[s].Steps {
 		if !timeline.OnFutex(st.Off) {
@@ -138,7 +146,7 @@ func (h *idlePlaces) waitSites(s timeline.StrandID, keyOf func(*timeline.Off) (k
 		p.odd = p.odd || busy || off.Owner != recording.NoThread || h.purposeOf(s, off) > forWork
 	}
 	for _, p := range all {
-		if !p.odd && len(p.at) >= fewIdle {
+		if !p.odd && len(p.at) >= few {
 			list = append(list, p)
 			most = max(most, p.total)
 		}
@@ -151,7 +159,7 @@ func (h *idlePlaces) waitSites(s timeline.StrandID, keyOf func(*timeline.Off) (k
 // where it waits much; and at places that took its turn, since code that is compiled
 // anew has other stacks.
 func (h *idlePlaces) idlePlacesOf(s timeline.StrandID) idleAt {
-	list, most := h.waitSites(s, func(off *timeline.Off) (int64, bool) { return off.SP, true })
+	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.SP, true })
 	var idle idleAt
 	var waits []recording.Time // at the places found, in order
 	for _, p := range list {
@@ -178,11 +186,45 @@ func (p *waitSite) elsewhen(waits []recording.Time) bool {
 // queueOf finds the word at which a strand of CPython waits for work: the one where it
 // waits most, with no time limit, of those where it waits for no mutex.
 func (h *idlePlaces) queueOf(s timeline.StrandID) (word int64) {
-	list, most := h.waitSites(s, func(off *timeline.Off) (int64, bool) { return off.Arg, off.Timed != 1 })
+	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.Arg, off.Timed != 1 })
 	for _, p := range list {
 		if p.total == most {
 			word = p.key
 		}
 	}
 	return word
+}
+
+// queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of
+// those in which it waits much. A queue that is written in Python makes a new lock for each
+// wait, so words do not tell.
+func (h *idlePlaces) queueStacks(s timeline.StrandID) (idle []timeline.StackID) {
+	list, most := h.waitSites(s, fewQueued, func(off *timeline.Off) (int64, bool) {
+		id := h.t.WaitAt(s, off.Since)
+		if id == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
+			return timeline.None, false
+		}
+		return int64(h.t.Waits[id].Stack), h.t.Waits[id].Stack != timeline.None
+	})
+	least := math.MaxInt
+	for _, p := range list {
+		id := timeline.StackID(p.key)
+		depth := depthOf(h.t, id)
+		if p.total*muchShare < most || depth > least {
+			continue
+		}
+		if depth < least {
+			idle, least = nil, depth
+		}
+		idle = append(idle, id)
+	}
+	return idle
+}
+
+// depthOf is of how many frames a stack is.
+func depthOf(t *timeline.Timeline, id timeline.StackID) (n int) {
+	for ; id != timeline.None; id = t.Stacks[id].Caller {
+		n++
+	}
+	return n
 }

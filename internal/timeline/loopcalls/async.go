@@ -35,6 +35,7 @@ type asyncWalk struct {
 	handles    map[int64]int32 // of inbound connections: which those are
 	idle       idle
 	again      map[int64]bool           // timers that fired: more than once
+	ports      map[int64]bool           // of them, the ids under which messages come
 	posted     map[int32]loops.Owner    // who sent messages, by their numbers
 	causes     lasting                  // what called back
 	itself     map[timeline.CallID]bool // answered calls of which it did
@@ -98,7 +99,7 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	w := asyncWalk{
 		asyncInput: in, t: t, f: f, owner: loops.Nobody, carry: loops.Nobody, turn: asyncTurn{of: loops.Nobody, conn: loops.NoConn},
 		handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}}, posted: map[int32]loops.Owner{},
-		again: again, causes: causes(moves, in.named != nil), itself: map[timeline.CallID]bool{},
+		again: again, ports: portIDs(moves, again), causes: causes(moves, in.named != nil), itself: map[timeline.CallID]bool{},
 		few: idsOfSends(moves), selves: selfCalled(t, moves, again),
 	}
 	if len(moves) > 0 {
@@ -110,6 +111,7 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		w.last = moves[i].At
 	}
 	noteSleeps(moves, w.again)
+	w.resolvePlaceholders(moves)
 	w.chains.settle(t, timeline.OpenAmong(t, func(r *timeline.Request) bool { return r.Strand == in.loop.Strand }))
 	w.chains.reset()
 	for i := range moves {

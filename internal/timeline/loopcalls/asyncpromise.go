@@ -18,6 +18,14 @@ func (w *asyncWalk) byPromise(m *loops.Move) bool {
 	return m.Trigger != 0 && !w.fresh(m.Trigger) && !w.lasting.has(m.Trigger) && !handle && w.ids.find(m.Trigger) != loops.Nobody
 }
 
+// stranger is who goes on in a turn of which nobody is known, where promises have ids.
+func (w *asyncWalk) stranger() loops.Owner {
+	if w.named == nil {
+		return loops.Nobody
+	}
+	return w.chains.newPlaceholder()
+}
+
 // triggered takes for evidence whom the trigger of a call names.
 func (w *asyncWalk) triggered(m *loops.Move, who loops.Owner) bool {
 	w.hands.by[m.Call] = who

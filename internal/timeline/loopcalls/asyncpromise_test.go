@@ -8,20 +8,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Ids up to 10 were given out for request 1, up to 20 for request 2, up to 40 for nobody known, and up to 50 for the request of
-// call 8, whose turn runs.
+// Ids up to 10 were given out for request 1, up to 20 for request 2, up to 30 in a turn that a message began, for
+// one of whom nothing is known, and up to 40 where several went on; now runs a turn that another message began.
 func promises() *asyncWalk {
 	first, second := loops.OfRequest(1), loops.OfRequest(2)
 	w := &asyncWalk{
 		asyncInput: asyncInput{chains: newChains(9), named: map[int32]bool{}, lasting: lasting{}, hands: newAsked(9), conns: make([]asyncConn, 3)},
 		causes:     lasting{}, handles: map[int64]int32{4: 0}, few: -1,
 	}
-	other := loops.OfCall(8)
+	one, other := w.chains.newPlaceholder(), w.chains.newPlaceholder()
 	w.turn = asyncTurn{of: other, counter: 40, conn: loops.NoConn}
-	w.ids.give(10, sole(first), 1)
-	w.ids.give(20, sole(second), 2)
-	w.ids.give(40, sole(loops.Nobody), 4)
-	w.ids.give(50, sole(other), 5)
+	none := [2]loops.Owner{loops.Nobody, loops.Nobody}
+	w.ids.give(10, giver{first, none}, 1)
+	w.ids.give(20, giver{second, none}, 2)
+	w.ids.give(30, giver{one, none}, 3)
+	w.ids.give(40, giver{loops.Nobody, none}, 4)
+	w.ids.give(50, giver{other, none}, 5)
 	return w
 }
 
@@ -49,6 +51,31 @@ func TestWhatGoesOnAfterAPromise(t *testing.T) {
 		if got := w.byPromise(&c.m); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+// Who turns out to be a request, or one who sent a call before, is that for all that comes after. Who was not seen to
+// do anything else is nobody.
+func TestWhomStrangersTurnOutToBe(t *testing.T) {
+	tl := &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 10}, {SendFrom: 30}}}
+	w := &asyncWalk{t: tl, asyncInput: asyncInput{chains: newChains(2), hands: newAsked(2)}}
+	a, b, c := w.chains.newPlaceholder(), w.chains.newPlaceholder(), w.chains.newPlaceholder()
+	w.chains.meet(a, loops.OfRequest(1))
+	w.chains.link(0, b)
+	w.chains.link(1, c)
+	w.hands.by[1] = a
+	moves := []loops.Move{{By: a, At: 20}, {By: b, At: 20}, {By: c, At: 20}, {By: loops.Nobody}, {By: loops.OfRequest(7)}}
+	w.resolvePlaceholders(moves)
+	for i, want := range []loops.Owner{loops.OfRequest(1), loops.OfCall(0), loops.Nobody, loops.Nobody, loops.OfRequest(7)} {
+		if moves[i].By != want {
+			t.Errorf("move %d is by %d, want %d", i, moves[i].By, want)
+		}
+	}
+	if w.hands.by[1] != loops.OfRequest(1) {
+		t.Errorf("call 1 names %d", w.hands.by[1])
+	}
+	if w.chains.reset(); w.chains.Made(1) || !w.chains.Made(2) || w.chains.newPlaceholder() != loops.OfCall(2) {
+		t.Error("they are gone with the sets")
 	}
 }
 

@@ -51,6 +51,32 @@ func TestWhoWaits(t *testing.T) {
 	}
 }
 
+// Addresses are given out in order on a page, where that is so of those that are known.
+func TestAddressesInOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		known  int64 // how far from one known waiter to the next
+		second int64
+		want   timeline.RequestID
+	}{
+		"in order":         {8, 808, 0},
+		"not in order":     {-8, 808, timeline.None},
+		"on another page":  {8, 800 + 1<<pageBits, timeline.None},
+		"in another order": {8, 792, 1},
+	} {
+		w := threeRequests()
+		for k := range fewInOrder + 1 {
+			r := timeline.RequestID(len(w.t.Requests))
+			w.t.Requests = append(w.t.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: recording.Time(400 + k), FirstWrite: 1000, End: 1000})
+			w.waiters = append(w.waiters, &waiter{id: 1<<16 + int64(k)*c.known, of: r})
+		}
+		first, second := &waiter{id: 800, since: 350, last: 920, of: timeline.None}, &waiter{id: c.second, since: 350, last: 920, of: timeline.None}
+		w.noteSpan(awaitedSpan{from: 900, to: 950, who: []*waiter{second, first}, answered: []timeline.RequestID{1, 0}})
+		if w.pair(); first.of != c.want {
+			t.Errorf("%s: the first is request %d, want %d", name, first.of, c.want)
+		}
+	}
+}
+
 // An address of more requests than can have it one after the other is that of a loop that works for all.
 func TestLoopsThatWorkForAll(t *testing.T) {
 	for lives := 1; lives <= 3; lives++ {

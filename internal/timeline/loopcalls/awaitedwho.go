@@ -1,9 +1,11 @@
 package loopcalls
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
@@ -70,6 +72,11 @@ func (w *awaits) pair() {
 		for s.pairs(w) {
 		}
 	}
+	if w.inOrder() {
+		for i := range w.spans {
+			w.spans[i].pairInOrder(w)
+		}
+	}
 }
 
 // pairs pairs one of those who went on last in a callback, if that can be only one request, and that only him, or there
@@ -97,6 +104,57 @@ func (s *awaitedSpan) pairs(w *awaits) bool {
 		}
 	}
 	return false
+}
+
+// V8 gives out addresses in order on each page of what is new. So, where every request is served by a function of the
+// same kind, what waits for promises of an earlier one has the lower address.
+const pageBits = 18
+
+// fewInOrder is how many requests must be in that order at least.
+const fewInOrder = 10
+
+// inOrder reports whether the requests that waiters are known to be were read in the order of their addresses.
+func (w *awaits) inOrder() bool {
+	var list []*waiter
+	for _, x := range w.waiters {
+		if x.of != timeline.None && !x.odd {
+			list = append(list, x)
+		}
+	}
+	slices.SortFunc(list, w.readFirst)
+	var order causality.Tally
+	for i := 1; i < len(list); i++ {
+		if a, b := list[i-1], list[i]; a.id>>pageBits == b.id>>pageBits && a.of != b.of {
+			order.Add(a.id >= b.id)
+		}
+	}
+	return order.Holds(fewInOrder, causality.Surely)
+}
+
+func (w *awaits) readFirst(a, b *waiter) int {
+	return cmp.Compare(w.t.Requests[a.of].FirstRead, w.t.Requests[b.of].FirstRead)
+}
+
+// pairInOrder pairs those who went on last in a callback, and are on one page, with as many requests that were answered
+// then, in the order in which these were read.
+func (s *awaitedSpan) pairInOrder(w *awaits) {
+	who := slices.DeleteFunc(slices.Clone(s.who), func(x *waiter) bool { return x.of != timeline.None })
+	answered := slices.DeleteFunc(slices.Clone(s.answered), func(r timeline.RequestID) bool { return w.taken[r] })
+	slices.SortFunc(who, func(a, b *waiter) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(answered, func(a, b timeline.RequestID) int {
+		return cmp.Compare(w.t.Requests[a].FirstRead, w.t.Requests[b].FirstRead)
+	})
+	if len(who) != len(answered) || len(who) == 0 || who[0].id>>pageBits != who[len(who)-1].id>>pageBits {
+		return
+	}
+	for k, x := range who {
+		if !w.fits(x, answered[k]) {
+			return
+		}
+	}
+	for k, x := range who {
+		w.is(x, answered[k])
+	}
 }
 
 // open reports whether neither a waiter nor a request is paired, and they may be one another.

@@ -100,6 +100,9 @@ func (c *chains) known(a loops.Owner) timeline.RequestID {
 func (c *chains) settle(t *timeline.Timeline, open *timeline.Open) {
 	hints := c.hints(t, open)
 	for i, id := range c.Work {
+		if c.Made(id) {
+			continue
+		}
 		call := &t.Calls[id]
 		if call.Why != "" {
 			continue
@@ -135,7 +138,7 @@ func (c *chains) hints(t *timeline.Timeline, open *timeline.Open) []timeline.Req
 	}
 	for i, id := range c.Work {
 		root := c.Root(i)
-		alone[root] = alone[root] && open.At(t.Calls[id].Start) != timeline.None
+		alone[root] = alone[root] && (c.Made(id) || open.At(t.Calls[id].Start) != timeline.None)
 		made[root] = made[root] || c.before[i] != loops.Nobody
 		turn := h.resolve(root, c.before[i], h.from)
 		switch {

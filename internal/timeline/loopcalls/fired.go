@@ -34,7 +34,8 @@ func (w *asyncWalk) fired(m *loops.Move) {
 	case m.Post != 0:
 		m.By = w.answersMail(m)
 		return
-	case m.Port != 0:
+	case m.Port != 0 || w.ports[m.Exec]:
+		m.Port, m.By = m.Exec, w.stranger()
 		return
 	case w.named[w.turn.conn] && !m.Done:
 		m.Kind = loops.MoveAlong // by what goes on after the read, each request under an id of its own
@@ -52,6 +53,11 @@ func (w *asyncWalk) fired(m *loops.Move) {
 	if asker := w.asker(m); asker != loops.Nobody {
 		who = asker
 	}
+	if w.turn.of != loops.Nobody && w.turn.conn != loops.NoConn && !m.Done && w.chains.isPlaceholder(who) {
+		w.chains.meet(who, w.turn.of)
+		m.Kind = loops.MoveAlong // by what goes on after the read
+		return
+	}
 	if w.callsItself(m, who) {
 		m.Kind = loops.MoveAlong
 		return
@@ -63,11 +69,13 @@ func (w *asyncWalk) fired(m *loops.Move) {
 	if r := w.chains.known(who); r != timeline.None && w.t.Requests[r].End < m.At {
 		who = loops.Nobody
 	}
-	if who == loops.Nobody && w.named != nil && w.turn.of != loops.Nobody && !m.Done {
+	if who == loops.Nobody && w.named != nil && w.turn.of != loops.Nobody && !w.chains.isPlaceholder(w.turn.of) && !m.Done {
 		m.Kind = loops.MoveAlong // by what goes on after the read, as far as is known: it has not slept since
 		return
 	}
-	m.By = who
+	if m.By = who; who == loops.Nobody {
+		m.By = w.stranger()
+	}
 }
 
 // namedPromises reports whether promises have async ids of their own, as they have where a program

@@ -27,24 +27,31 @@ func TestPromisesResolvedAfterAnswers(t *testing.T) {
 		of   loops.Owner
 		m    loops.Move
 		kind loops.MoveKind
-		by   loops.Owner
+		by   loops.Owner // -9: one of whom nothing is known
 	}{
 		"of who was answered":                    {1, loops.OfCall(3), loops.Move{At: 50, Exec: 15}, loops.MoveAlong, loops.Nobody},
 		"of another: what he waited for fired":   {1, loops.OfCall(3), loops.Move{At: 50, Exec: 5}, loops.MoveFired, first},
 		"its maker is answered since: it is his": {1, loops.OfCall(3), loops.Move{At: 200, Exec: 5}, loops.MoveAlong, loops.Nobody},
-		"one of whom nothing is known":           {1, loops.OfCall(3), loops.Move{At: 50, Exec: 25}, loops.MoveAlong, loops.Nobody},
-		"by the thread pool":                     {1, loops.OfCall(3), loops.Move{At: 50, Exec: 25, Done: true}, loops.MoveFired, loops.Nobody},
+		"one of whom nothing was known":          {1, loops.OfCall(3), loops.Move{At: 50, Exec: 25}, loops.MoveAlong, loops.Nobody},
+		"by the thread pool":                     {1, loops.OfCall(3), loops.Move{At: 50, Exec: 25, Done: true}, loops.MoveFired, -9},
 		"of any, as a shared answer was read":    {2, loops.OfCall(4), loops.Move{At: 50, Exec: 5}, loops.MoveAlong, loops.Nobody},
 		"by the thread pool then":                {2, loops.OfCall(4), loops.Move{At: 50, Exec: 5, Done: true}, loops.MoveFired, first},
 		"of nobody known, after a timer":         {loops.NoConn, second, loops.Move{At: 50, Exec: 35}, loops.MoveAlong, loops.Nobody},
+		"of nobody known, after a message":       {loops.NoConn, -9, loops.Move{At: 50, Exec: 35}, loops.MoveFired, -9},
 	} {
 		w := afterAnswers()
+		if c.of == -9 {
+			c.of = w.turn.of
+		}
 		w.turn = asyncTurn{of: c.of, counter: 40, conn: c.conn}
 		m := c.m
 		m.Kind, m.By = loops.MoveFired, loops.Nobody
 		w.fired(&m)
-		if got := m.By; m.Kind != c.kind || got != c.by {
+		if got := m.By; m.Kind != c.kind || c.by == -9 && (!w.chains.isPlaceholder(got) || got == c.of) || c.by != -9 && got != c.by {
 			t.Errorf("%s: kind %d by %d, want %d by %d", name, m.Kind, got, c.kind, c.by)
+		}
+		if met := w.chains.known(w.ids.find(25)); (met == 2) != (name == "one of whom nothing was known") {
+			t.Errorf("%s: he is %d", name, met)
 		}
 	}
 }

@@ -24,14 +24,19 @@ type inTurns struct {
 	sent   int             // calls
 	unseen int             // of them in no turn that is known: by timers
 	free   freeTurn
-	place  int                   // of the move
-	by     []loops.Owner         // as in askedIn
-	told   *toldTurns            // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
-	fired  bool                  // the turn that runs is a timer's: then no other can run in it unseen
-	wakes  loops.Owner           // who goes on in it then
-	stood  bool                  // who was answered just now may have waited for another's call
-	posted map[int32]loops.Owner // who sent messages, by their numbers
+	place  int           // of the move
+	by     []loops.Owner // as in askedIn
+	told   *toldTurns    // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	fired  bool          // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  loops.Owner   // who goes on in it then
+	stood  bool          // who was answered just now may have waited for another's call
 	spans  map[timeline.CallID]idSpan
+	led    map[timeline.RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
+	sound  map[timeline.RequestID]bool
+	blind  bool                  // ids are not believed
+	heard  hearing               // who was answered in which turn
+	posted map[int32]loops.Owner // who sent messages, by their numbers
+	paired bool                  // a promise was resolved, and nothing sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -87,7 +92,8 @@ func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 
 func newInTurns(t *timeline.Timeline, sets *chains) *inTurns {
 	return &inTurns{
-		t: t, sets: sets, free: freeTurn{call: timeline.None}, posted: map[int32]loops.Owner{}, spans: map[timeline.CallID]idSpan{},
+		t: t, sets: sets, free: freeTurn{call: timeline.None}, heard: hearing{after: timeline.None}, posted: map[int32]loops.Owner{},
+		spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{},
 	}
 }
 
@@ -107,35 +113,41 @@ type reading struct {
 	*inTurns
 	calls     []timeline.CallID
 	of        []timeline.RequestID // by place in calls; None: not told
+	known     int                  // of how many it is told
 	confirmed bool                 // by responses: so many for each that was written in another's turn
+	since     map[timeline.CallID]recording.Time
 }
 
 // reading is what a pass told; it is confirmed by so many responses for each that says otherwise.
 func (w *inTurns) reading(forEach int) *reading {
 	r := &reading{inTurns: w, calls: slices.Clone(w.sets.Work), of: make([]timeline.RequestID, len(w.sets.Work))}
 	for i, id := range r.calls {
-		r.of[i] = w.sets.known(loops.OfCall(id))
+		if r.of[i] = w.sets.known(loops.OfCall(id)); r.of[i] != timeline.None {
+			r.known++
+		}
 	}
 	r.confirmed = w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
 	return r
 }
 
-// associate gives calls to the requests they are known to be of.
+// associate gives calls to the requests they are known to be of; where messages led these on, only if a response confirmed that.
 func (r *reading) associate(why string) {
 	for i, id := range r.calls {
 		c, of := &r.t.Calls[id], r.of[i]
-		open := c.Why == timeline.WhyNoAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
-		if open && of != timeline.None && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
+		open := c.Why == timeline.WhyNoAsync || r.blind && c.Why == timeline.WhyAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
+		if open && of != timeline.None && (r.led[of].by == nil || r.sound[of]) && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
 			r.t.Assign(c, of, why)
 		}
 	}
 }
 
 func (w *inTurns) step(m *loops.Move) {
+	w.paired = m.Kind == loops.MoveFired && !m.Done && w.fired && w.first
 	if !m.Callback() {
 		w.fired = false
 	}
 	w.follow(m)
+	w.hear(m)
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
 		w.turn, w.first = asyncTurn{of: m.Whose(), counter: m.Counter}, true
@@ -194,13 +206,15 @@ func (w *inTurns) send(m *loops.Move) {
 		w.unseen++
 		w.together(m)
 	}
-	if c.Request != timeline.None && (c.Why == timeline.WhyAwaited || c.Why == timeline.WhyAsync) {
+	if c.Request != timeline.None && (c.Why == timeline.WhyAwaited || c.Why == timeline.WhyAsync && !w.blind) {
 		w.sets.link(m.Call, loops.OfRequest(c.Request))
 	}
 	here := w.here(m)
 	if w.told != nil {
 		w.spans[m.Call] = idSpan{w.turn.counter, m.Counter}
-		w.sets.link(m.Call, w.alone(w.by[m.Call]))
+		if !w.blind {
+			w.sets.link(m.Call, w.alone(w.by[m.Call]))
+		}
 		w.sendTold(m, here)
 	} else if here {
 		w.sets.link(m.Call, w.turn.of)
@@ -228,6 +242,7 @@ func (w *inTurns) responded(m *loops.Move) {
 		odd = w.sets.known(w.turn.of) != m.Request
 		w.said.Add(odd)
 	}
+	w.sound[m.Request] = w.sound[m.Request] || !odd
 	w.sets.link(answered, loops.OfRequest(m.Request))
 }
 

@@ -12,9 +12,9 @@
 //	                                      and so in whose turn a call was asked for
 //	WhyAsyncHint     async*, chains       the same, where that leaves two requests   one hint from before the call and
 //	                                                                                 one from after it agree
-//	WhyTurnTold      told                 whose each turn is, where promises tell    responses, each in the turn of an
-//	                                      it; who waits for another's call           answer to a call of its own request:
-//	                                                                                 100 for each other one
+//	WhyTurnTold      told, toldport       whose each turn is, where promises tell    responses, each in the turn of an
+//	                                      it; who waits for a place at a peer, or    answer to a call of its own request:
+//	                                      for another's call                         100 for each other one
 //	WhyInLine        poolorder            who stands in line for a connection        the same, 9 for each
 //	WhyTurn          inturns, askedfor    what is sent in the turn of an answer      the same, 19 for each
 //	WhyShared        shared*              the order in which requests could send     the same, 50 for each

@@ -41,8 +41,11 @@ func (w *asyncWalk) sender(m *loops.Move) loops.Owner {
 // answersMail is for whom the loop goes on at a message, as far as ids tell.
 func (w *asyncWalk) answersMail(m *loops.Move) loops.Owner {
 	who, sent := w.posted[m.Post]
-	if r := w.chains.known(who); !sent || r != timeline.None && w.t.Requests[r].End < m.At {
-		return loops.Nobody
+	if !sent || who == loops.Nobody {
+		return w.stranger()
+	}
+	if r := w.chains.known(who); r != timeline.None && w.t.Requests[r].End < m.At {
+		return w.stranger()
 	}
 	return who
 }

@@ -21,9 +21,9 @@ func TestWhoSendsAMessage(t *testing.T) {
 	} {
 		w := afterAnswers()
 		w.named, w.ids = nil, asyncIDs{}
-		w.ids.give(10, sole(loops.Nobody), 1)
-		w.ids.give(20, sole(loops.OfRequest(0)), 2)
-		w.ids.give(40, sole(loops.Nobody), 3)
+		w.ids.give(10, giver{loops.Nobody, [2]loops.Owner{loops.Nobody, loops.Nobody}}, 1)
+		w.ids.give(20, giver{loops.OfRequest(0), [2]loops.Owner{loops.Nobody, loops.Nobody}}, 2)
+		w.ids.give(40, giver{loops.Nobody, [2]loops.Owner{loops.Nobody, loops.Nobody}}, 3)
 		w.turn = asyncTurn{of: loops.OfRequest(1), counter: 40, conn: 0}
 		w.conns[0].handle, w.conns[0].hasHandle = 4, true
 		if c.exec == 25 {

@@ -171,7 +171,7 @@ func (p *poolOrder) step(m *loops.Move) {
 func (p *poolOrder) begin(next poolTurn) {
 	if u := p.turn; u.of != timeline.None && !u.sent && p.Idle(u.of) && !p.sleeps(&u) {
 		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
-			p.Line.Join(u.of, u.at)
+			p.Line.Rejoin(u.of, u.at)
 		}
 	}
 	if next.of != timeline.None {

@@ -11,47 +11,49 @@ import (
 // associateTold associates the calls of a loop of which all turns are known, as far as responses
 // confirm it. It reports whether they do.
 func associateTold(t *timeline.Timeline, in asyncInput) bool {
+	p := newToldPasses(t, in)
 	defer in.chains.reset()
-	r := tellTurns(t, in)
+	r := p.believingIDs(p.withMessages(p.best()))
 	if !r.confirmed {
 		return false
 	}
 	r.associate(timeline.WhyTurnTold)
+	for id, since := range r.since {
+		in.wanted[id] = since
+	}
 	for i, id := range r.calls {
 		in.sure[id] = t.Calls[id].Request != timeline.None && r.of[i] == t.Calls[id].Request
 	}
 	return true
 }
 
+// toldPasses goes over what a loop did again and again.
+type toldPasses struct {
+	in    asyncInput
+	turns toldTurns
+	blind bool // ids are not believed
+}
+
 // toldTurns is what is known where it is told whose each turn is: what is sent in the turn of an answer is of the request
-// whose call was answered, unless several requests had waited for the same answer (joined).
+// whose call was answered. There are three exceptions: another request's call had waited for just that, for the connection
+// or for a place among the calls that may run at once (places); several requests had waited for the same answer (joined); or
+// the one that goes on had waited for the message of a worker thread (ports).
 type toldTurns struct {
+	t      *timeline.Timeline
+	places *causality.Places[timeline.RequestID, timeline.CallID]
 	joined *causality.Joined[timeline.RequestID, timeline.CallID]
 	ahead  []int32                  // by move that begins a turn: calls that are sent in it
+	ports  map[int64]*portTurns     // handles by which messages come that who stands first goes on with
 	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
 	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
 }
 
-// tellTurns goes over what a loop did; and once more, if responses do not confirm what that tells, with requests that may go
-// on in the turns of others' calls, too.
-func tellTurns(t *timeline.Timeline, in asyncInput) *reading {
+func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
 	in.loop.Moves = whereAskedFor(t, in.loop.Moves, in.lasting)
-	joined := causality.NewJoined[timeline.RequestID, timeline.CallID]()
-	turns := toldTurns{joined: joined, shared: in.shared, atOnce: in.together, ahead: sendsAhead(t, in.loop.Moves, in.shared)}
-	play := func(others bool) *reading {
-		in.chains.reset()
-		joined.Begin(others)
-		w := newInTurns(t, in.chains)
-		w.told, w.by = &turns, in.hands.by
-		w.play(in)
-		return w.reading(causality.Surely)
-	}
-	r := play(false)
-	maps.Copy(in.atOnce, joined.Most)
-	if !r.confirmed {
-		r = play(true)
-	}
-	return r
+	places := causality.NewPlaces[timeline.RequestID, timeline.CallID]()
+	d := toldTurns{t: t, places: places, joined: causality.NewJoined(places), shared: in.shared, atOnce: in.together}
+	d.ahead = sendsAhead(t, in.loop.Moves, d.shared)
+	return &toldPasses{in: in, turns: d}
 }
 
 // sendsAhead counts, by move that begins a turn, the calls that are sent in it, but for those on some connections.
@@ -68,15 +70,115 @@ func sendsAhead(t *timeline.Timeline, moves []loops.Move, but map[int32]bool) []
 	return ahead
 }
 
-// goesOn is who goes on in the turn that a move begins in which a promise is resolved.
-func (w *inTurns) goesOn(m *loops.Move) loops.Owner {
+// tellsMore reports a reading that is confirmed, if another is not or tells of fewer calls.
+func (r *reading) tellsMore(than *reading) bool {
+	return r.confirmed && (!than.confirmed || r.known > than.known)
+}
+
+// play makes one pass.
+func (p *toldPasses) play(pass causality.Pass) *reading { return p.playWith(pass, false) }
+
+// playWith makes one in which requests may go on in the turns of others' calls, too.
+func (p *toldPasses) playWith(pass causality.Pass, joined bool) *reading {
+	p.in.chains.reset()
+	p.turns.places.Begin(pass)
+	p.turns.joined.Begin(pass == causality.LearnRoom, joined)
+	w := newInTurns(p.turns.t, p.in.chains)
+	w.told, w.blind, w.by = &p.turns, p.blind, p.in.hands.by
+	w.play(p.in)
+	r := w.reading(causality.Surely)
+	r.since = p.turns.places.Since
+	return r
+}
+
+// best makes passes, and returns that which is confirmed and tells most; if none is, the last.
+func (p *toldPasses) best() *reading {
+	p.play(causality.Count)
+	best, least := &reading{}, 0
+	for _, learns := range []causality.Pass{causality.LearnRoom, causality.LearnAlone} {
+		r := p.play(learns)
+		if learns == causality.LearnRoom {
+			maps.Copy(p.in.atOnce, p.turns.places.Most)
+			least = r.known
+		}
+		if r = p.play(causality.GiveFirst); r.known >= least && r.tellsMore(best) {
+			best = r
+		}
+		if best.confirmed && best.known == len(best.calls) {
+			return best
+		}
+	}
+	if !best.confirmed {
+		best = p.play(causality.Count)
+	}
+	if !best.confirmed {
+		best = p.playWith(causality.Count, true)
+	}
+	return best
+}
+
+// withMessages makes passes in which messages lead requests on, if any may, unless another pass tells of all calls.
+func (p *toldPasses) withMessages(best *reading) *reading {
+	if best.confirmed && best.known == len(best.calls) {
+		return best
+	}
+	if p.turns.ports = ports(p.in.loop.Moves); len(p.turns.ports) > 0 {
+		p.play(causality.Count)
+		if p.turns.leads() {
+			if r := p.best(); r.tellsMore(best) {
+				return r
+			}
+		}
+	}
+	p.turns.ports = nil
+	return best
+}
+
+// A program that lets only so many calls run at once, by a queue of its own, asks for the next one where the last is
+// answered, as one that has its clients' pools do so; but the ids of promises, and whatever else follows the program's
+// contexts, then tell of that call that it is of who made room. That shows where a request is answered: in the turn of
+// the answer of a call that, by those ids, is another's.
+
+// believingIDs makes passes in which ids are not believed, if these contradict what requests are answered in; and returns what
+// those tell, if that contradicts nothing, and tells as much as a pass in which they are.
+func (p *toldPasses) believingIDs(best *reading) *reading {
+	if p.in.named == nil || best.heard.Odd < misledLeast || misledOneIn*best.heard.Odd < best.heard.All-best.heard.Odd {
+		return best
+	}
+	p.blind = true
+	if r := p.best(); r.confirmed && r.heard.Odd == 0 && r.heard.All >= best.heard.All && r.known >= best.known {
+		return r
+	}
+	return best
+}
+
+// How many requests must be answered in the turn of another's call for ids to be doubted, and of how many one.
+const (
+	misledLeast = 2
+	misledOneIn = 1000
+)
+
+// hearing is which answer was read last, in the turn that runs, None in other turns; and how many requests were
+// answered in such turns.
+type hearing struct {
+	after timeline.CallID
+	causality.Tally
+}
+
+// hear counts requests that are answered in the turn of the answer of a call, whatever else goes on in it; odd:
+// of one that is known to be another's.
+func (w *inTurns) hear(m *loops.Move) {
 	switch {
 	case w.told == nil:
-		return m.By
-	case m.Post != 0:
-		return w.answersMail(m)
+	case m.Kind == loops.MoveAnswer && !w.told.shared[m.Conn] && !w.told.atOnce[m.Call]:
+		w.heard.after = m.Call
+	case !m.Callback() && (m.Kind != loops.MoveFired || m.Done):
+		w.heard.after = timeline.None
+	case m.Kind == loops.MoveRespond && w.heard.after != timeline.None && w.t.Requests[m.Request].FirstWrite == m.At:
+		if r := w.sets.known(loops.OfCall(w.heard.after)); r != timeline.None {
+			w.heard.Add(r != m.Request)
+		}
 	}
-	return w.alone(m.By)
 }
 
 // follow tells who may wait, before a move counts.
@@ -89,45 +191,54 @@ func (w *inTurns) follow(m *loops.Move) {
 	}
 	next, from := loops.Nobody, w.sets.known(w.turn.of)
 	if !m.Callback() {
+		w.told.places.End(from, w.paired)
 		w.told.joined.End()
 	}
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
-		w.told.joined.Come(m.Request, w.t.Requests[m.Request].Endpoint)
+		w.told.places.Come(m.Request, w.t.Requests[m.Request].Endpoint)
 		next = m.Whose()
 	case loops.MoveAnswer:
 		if w.t.Calls[m.Call].End == m.At {
-			w.told.joined.Answer(m.Call)
+			w.told.places.Answer(m.Call, w.t.Calls[m.Call].Peer)
 		}
 		next = loops.OfCall(m.Call)
 	case loops.MoveFired:
 		next = w.wakes
-		w.told.joined.Wake(w.sets.known(next))
+		w.told.places.Wake(w.sets.known(next))
 	case loops.MoveRespond:
 		w.stood = w.told.joined.Stands(m.Request)
-		w.told.joined.Over(m.Request)
+		w.told.places.Over(m.Request)
 		return
-	case loops.MoveBlock, loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
+	case loops.MoveBlock:
+		w.told.places.Sleeps()
+	case loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
 	default:
 		return
 	}
-	w.told.joined.Turn(from, w.sets.known(next), m.At, m.Fires)
+	w.told.places.Turn(from, w.sets.known(next), m.At, m.Fires)
 	if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
-		w.told.joined.Sends(w.sets.known(next), int(w.told.ahead[w.place]))
+		w.told.joined.Answer(w.sets.known(next), int(w.told.ahead[w.place]))
 	}
 }
 
 // sendTold links a call where all turns are known.
 func (w *inTurns) sendTold(m *loops.Move, here bool) {
-	if w.sets.known(loops.OfCall(m.Call)) == timeline.None {
-		switch r, decided := w.told.joined.Next(); {
+	peer, whose := w.t.Calls[m.Call].Peer, w.sets.known(loops.OfCall(m.Call))
+	if whose == timeline.None {
+		r, decided := w.told.places.First(m.Call, peer)
+		if !decided {
+			r, decided = w.told.joined.Next()
+		}
+		switch {
 		case decided && r != timeline.None:
 			w.sets.link(m.Call, loops.OfRequest(r))
 		case !decided && here:
 			w.sets.link(m.Call, w.turn.of)
 		}
+		whose = w.sets.known(loops.OfCall(m.Call))
 	}
-	w.told.joined.Send(m.Call, w.sets.known(loops.OfCall(m.Call)))
+	w.told.places.Send(m.Call, peer, whose, whose == w.sets.known(w.turn.of))
 }
 
 // idSpan are the ids from the beginning of the turn in which a call was sent up to that.

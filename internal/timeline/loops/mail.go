@@ -68,7 +68,7 @@ func pairMail(moves []Move, windows []timeline.Window) []Move {
 		case m.Kind == MovePost:
 			number++
 			m.Post = number
-			p.waiting.Join(number, m.At)
+			p.waiting.Join(causality.Waiter[int32]{Owner: number, Since: m.At})
 		case m.Kind == MoveFired && p.owed > 0:
 			p.owed--
 		case m.Kind == MoveFired:
