@@ -66,6 +66,15 @@ func (o *Open) At(t recording.Time) RequestID {
 	return sumOf(o.started, CountUpTo(o.starts, t)) - sumOf(o.ended, CountUpTo(o.ends, t-1))
 }
 
+// Throughout returns the request that is open all through a span if no other is open in
+// any of it, or None.
+func (o *Open) Throughout(from, to recording.Time) RequestID {
+	if o == nil || o.During(from, to) != 1 || o.During(to, to) != 1 || o.During(from, from) != 1 {
+		return None
+	}
+	return o.At(to)
+}
+
 // sumOf is that of the first n.
 func sumOf(sums []RequestID, n int) RequestID {
 	if n == 0 {
