@@ -97,10 +97,12 @@ func (s *spent) handOvers(c *diagnosis.Case) (out []diagnosis.Span) {
 		}
 		after, _ := slices.BinarySearchFunc(pieces, w.To+1, func(g timeline.Segment, t diagnosis.Time) int { return cmp.Compare(g.To, t) })
 		before, _ := slices.BinarySearchFunc(pieces, w.From, func(g timeline.Segment, t diagnosis.Time) int { return cmp.Compare(g.From, t) })
+		end := w.To
 		for _, g := range pieces[after:] {
-			if g.From = max(g.From, w.To); !w.hands(r, &g) {
+			if g.From = max(g.From, w.To); g.From > end || !w.hands(r, &g) {
 				break
 			}
+			end = g.To
 			if g.Cause == timeline.CauseRunnable {
 				out = append(out, diagnosis.Span{Request: w.Request, From: g.From, To: g.To})
 			}

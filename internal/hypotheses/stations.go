@@ -170,15 +170,16 @@ func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 	var waited Duration
 	for i := range out.model.Customers {
 		x := &out.model.Customers[i]
+		if x.Beside {
+			continue // what work beside requests waited is as recorded
+		}
 		for v := range x.Visits {
 			x.Visits[v].Waited = 0
 		}
 		if len(x.Visits) > 0 {
 			x.Visits[0].Waited = p.Waited[i]
 		}
-		if !x.Beside {
-			waited += p.Waited[i]
-		}
+		waited += p.Waited[i]
 	}
 	part := diagnosis.ShareOf(int64(waited), int64(s.waited()))
 	if part == 0 || part > diagnosis.Whole {
