@@ -3,6 +3,7 @@ package waits
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -16,7 +17,8 @@ const manyHolds = 64
 // holders tells who had what each Wait was for. While somebody sleeps waiting for a
 // lock, nobody lets it go without waking somebody: so from one such wake-up to the next
 // it was had by who made the next one. That one had it from the end of its own wait on,
-// if it waited. Whoever wakes from outside of a futex wake lets nothing go.
+// if it waited, and never while it waited for work: the lock was another's then, which is
+// not known. Whoever wakes from outside of a futex wake lets nothing go.
 func (s *Sleeps) holders() {
 	t := s.t
 	of := make([][]int32, len(t.Locks))
@@ -75,8 +77,8 @@ func (s *Sleeps) lockHolds(list []int32, kind timeline.Cause) {
 			by = timeline.None
 		}
 		if by != timeline.None {
-			h := timeline.Hold{Strand: by, From: max(last, had[by][0]), To: let, Basis: basis}
-			if got := had[by][0]; got > had[by][1] && got >= last && pending[k] <= got {
+			h := timeline.Hold{Strand: by, From: s.busySince(by, max(last, had[by][0]), let), To: let, Basis: basis}
+			if got := had[by][0]; got > had[by][1] && got == h.From && pending[k] <= got {
 				h.Since = got
 			}
 			if h.From < h.To {
@@ -90,6 +92,20 @@ func (s *Sleeps) lockHolds(list []int32, kind timeline.Cause) {
 	if len(holds) > 0 {
 		s.share(s.cut(holds, list), list)
 	}
+}
+
+// busySince returns since when a strand has not waited for work, of a span at whose end it is awake.
+func (s *Sleeps) busySince(id timeline.StrandID, from, to recording.Time) recording.Time {
+	list := s.t.Strands[id].Waits
+	for i := sort.Search(len(list), func(k int) bool { return s.t.Waits[list[k]].From >= to }); i > 0; i-- {
+		switch w := &s.t.Waits[list[i-1]]; {
+		case w.To <= from:
+			return from
+		case w.Rule == timeline.RuleIdle:
+			return w.To
+		}
+	}
+	return from
 }
 
 // lets reports that who ended a sleep for an interpreter's lock let that go. Where
