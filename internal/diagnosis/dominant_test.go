@@ -137,6 +137,27 @@ func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 	}
 }
 
+// Programs beside the service cost 1.4 ms of the mean, and all that makes requests slow. Each computes for 4 ms, of which
+// half may be spared: that is more, and comes first. Of 2 ms it is less.
+func TestWhatIsComputedComesFirstIfHalfOfItIsMoreThanWhatOthersCost(t *testing.T) {
+	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
+	for us, want := range map[int]string{4000: "cpu", 2000: "ready"} {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, us}, {timeline.PhaseHandler, timeline.CauseIPC, 8000}}
+			if i%10 == 0 {
+				p = append(p, piece{timeline.PhaseHandler, timeline.CauseRunnable, 14_000})
+			}
+			return p
+		})
+		d := Diagnose(tl, []Hypothesis{ready, working()}, Options{WhereRatio: 9})
+		expect(t, d, map[string]string{"ready": "lead", "cpu": "lead"})
+		if d.Leads[0].ID != want || !d.Dominant[0].Others {
+			t.Errorf("%d us are computed: first %s, want %s; %+v", us, d.Leads[0].ID, want, d.Dominant)
+		}
+	}
+}
+
 // One request in ten waits 20 ms for programs beside the service, and another one 8 ms for a disk: who
 // are slow wait for no disk, which comes first all the same. If it is 4 ms it does not.
 func TestWhatThisServiceDoesIsSeenBesideWhatOthersCost(t *testing.T) {

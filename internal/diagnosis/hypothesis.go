@@ -162,6 +162,7 @@ type leadRank struct {
 	peer, own bool  // see Candidate; it is the service's own
 	needless  bool  // it is a wait in the service itself that says where the time goes, and no request is for
 	all       Share // of the mean
+	before    Share // how much of the mean programs beside the service cost at most if it comes before them; 0: that does not tell
 	slow      Share // of what is surely its own, where slow requests take much longer than ordinary ones: of that
 	apart     Share // of the service's own there: of that and of what is beside it
 }

@@ -180,7 +180,8 @@ func (j *judge) goes(spans []Span) bool {
 // plainly is how much of what slow requests take longer something of the service's own is that
 // comes before what programs beside it cost, though that may be more; and how much of the mean, or
 // of that, it is if it comes before a peer that always takes as long. A wait that no request is for always
-// comes before such a peer, and before what programs beside the service cost if it takes half as much of the mean.
+// comes before such a peer, and before what programs beside the service cost if it takes half as much of the mean; what
+// requests compute, of which half may be spared, if it takes twice as much.
 const plainly = Whole / 4
 
 // foremost is the rank of a lead by what has to be looked at first.
@@ -189,7 +190,7 @@ func (j *judge) foremost(f *Finding) int {
 		return slices.ContainsFunc(j.out.Leads, func(l Finding) bool { return l.rank.own && is(l.rank) })
 	}
 	steady := f.rank.peer && f.rank.slow < Whole/2
-	if f.rank.beside && owns(func(r leadRank) bool { return r.apart >= plainly || r.needless && 2*r.all >= f.rank.all }) ||
+	if f.rank.beside && owns(func(r leadRank) bool { return r.apart >= plainly || r.before >= f.rank.all && r.before > 0 }) ||
 		steady && owns(func(r leadRank) bool { return r.needless || max(r.all, r.slow) >= plainly }) {
 		return len(j.out.Dominant) + 1
 	}

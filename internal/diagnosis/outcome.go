@@ -133,6 +133,12 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.byID)), int64(s.Mean))}
 	f.rank.needless = where && f.rank.own && !cd.trial.Work && cd.Decide == ""
 	switch {
+	case f.rank.needless:
+		f.rank.before = 2 * f.rank.all
+	case where && f.rank.own && cd.Decide == "":
+		f.rank.before = f.rank.all / 2
+	}
+	switch {
 	case cd.Others:
 		f.weight = 2 * mean(off, s.byID)
 	case where && (cd.Peer || cd.trial.Work):
