@@ -13,10 +13,11 @@ import (
 // do too. Of one thread few stacks are taken at a place, and one rare other among them is
 // enough not to know; of all threads of a pool there are many.
 const (
-	// alignPaths is at how many paths through the code the stacks of two threads must lie
-	// equally far apart to know how far.
-	alignPaths = 3
-	// alignPercent of the paths that both were seen in must.
+	// stackStep is what stacks lie apart by: whole pages. The depths of two threads that run other
+	// code hardly ever do.
+	stackStep = 4096
+	// alignPercent of the paths through the code that two threads were both seen in must lie
+	// equally far apart to know how far their stacks do.
 	alignPercent = 80
 	// poolStacks is how many stacks must have been taken at a place for it to lend one.
 	poolStacks = 4
@@ -105,7 +106,7 @@ func (p *pooled) align(first *pooled) bool {
 		}
 	}
 	for d, n := range far {
-		if n >= alignPaths && n*100 >= all*alignPercent {
+		if d%stackStep == 0 && n*100 >= all*alignPercent {
 			p.shift = d
 			return true
 		}
