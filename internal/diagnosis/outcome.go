@@ -68,7 +68,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		case len(cd.Seen) > 0:
 			var worth bool
 			if best, worth = j.mostSeen(cd); worth {
-				why, spans = "how much of it is its own is not known; without what surely is, "+j.savings(&sc.best), cd.seen
+				why, spans = j.atLeast(&sc.best), cd.seen
 			}
 		}
 		if why == "" {
@@ -214,7 +214,7 @@ func (j *judge) minor(t *trial, best *candidate) Finding {
 
 // savings says what an impact saves of the mean, and of p99 where that is more.
 func (j *judge) savings(im *Impact) string {
-	if im.Mean < j.Resolution && im.P50 < j.Resolution && im.P99 < j.Resolution {
+	if max(im.Mean, im.P50, im.P99) < j.Resolution {
 		return "less is saved than can be measured (" + Human(j.Resolution) + ")"
 	}
 	of := func(name string, d Duration, r Range) string {
@@ -231,6 +231,15 @@ func (j *judge) savings(im *Impact) string {
 		return of("p50", im.P50, im.Range50)
 	}
 	return of("the mean", im.Mean, im.MeanRange)
+}
+
+// atLeast says of what is partly something else's what goes without the part that is surely its own.
+func (j *judge) atLeast(im *Impact) string {
+	const open = "how much of it is its own is not known"
+	if max(im.Mean, im.P50, im.P99) < j.Resolution {
+		return open + ", and may be next to nothing"
+	}
+	return open + "; without what surely is, " + j.savings(im)
 }
 
 // takes returns how much of the time of an endpoint's requests, and of its slow ones, was

@@ -86,7 +86,7 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	}
 	most := at.first()
 	if most == nil {
-		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) during the same load: too few stacks were sampled to name code"
+		cd.Next = "profile the service (" + profilers(c, s) + ") during the same load: too few stacks were sampled to name code"
 		return
 	}
 	cd.Place = most.place(c)
@@ -99,6 +99,23 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 			diagnosis.Part("of an ordinary request's CPU time is in "+most.name, ordinary.share(most.name)).On(s.Ordinary),
 			diagnosis.Part("of a slow request's CPU time is in "+most.name, slow.share(most.name)).On(s.Slow))
 	}
+}
+
+// profilers names what shows where programs of the runtime that serves an endpoint compute.
+func profilers(c *diagnosis.Case, s *diagnosis.Symptom) string {
+	switch runtimeOf(c, c.Requests[s.Requests[0]].Process) {
+	case recording.RuntimeGo:
+		return "pprof"
+	case recording.RuntimeNode:
+		return "node --cpu-prof"
+	case recording.RuntimePython:
+		return "py-spy"
+	case recording.RuntimeRuby:
+		return "rbspy"
+	case recording.RuntimeJVM:
+		return "async-profiler"
+	}
+	return "perf"
 }
 
 // bySymptom sorts spans of measured requests by symptom; a single one has them all.

@@ -27,7 +27,7 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 		title += where + cd.Place
 	} else {
 		cd.Place = s.endpoint()
-		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
+		cd.Next = "profile the service (" + profilers(c, s.of) + ") early and late: too few stacks were sampled to name the code"
 	}
 	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
 	if !located && s.on == nil && t.Low < scanSlowed*t.Start {

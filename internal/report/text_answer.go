@@ -167,7 +167,7 @@ func (r *Report) dominates(d *Dominant) string {
 		return text + ": " + percent(min(unit, d.SlowShare)) + " of the extra time of slow requests of " + orAll(d.Endpoint)
 	}
 	if len(d.With) > 0 {
-		text += ", with " + strings.Join(d.With, " and ") + " behind it"
+		text += ", and " + strings.Join(d.With, " and ") + " because of it"
 	}
 	return text + ": " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 }
@@ -192,7 +192,7 @@ func unknown(e *Endpoint) string {
 	if most == open.P50Share {
 		which = "an ordinary"
 	}
-	return "For " + percent(most) + " of " + which + " request's time no cause is known."
+	return "For " + percent(most) + " of " + which + " request's time no cause is known; a fault may hide there."
 }
 
 // eachRequest lists them.

@@ -37,7 +37,7 @@ func saving(f *Finding, earlier []Finding) string {
 	further := slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
 	least := ""
 	if f.Impact.AtLeast { // what is saved besides cannot be told apart
-		least = ", or less"
+		least = ", or better"
 		if further {
 			least = ", or more"
 		}
