@@ -68,7 +68,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		case len(cd.Seen) > 0:
 			var worth bool
 			if best, worth = j.mostSeen(cd); worth {
-				why, spans = j.atLeast(&sc.best), cd.seen
+				why, spans = atLeast(j, &sc.best), cd.seen
 			}
 		}
 		if why == "" {
@@ -234,7 +234,7 @@ func (j *judge) savings(im *Impact) string {
 }
 
 // atLeast says of what is partly something else's what goes without the part that is surely its own.
-func (j *judge) atLeast(im *Impact) string {
+func atLeast(j *judge, im *Impact) string {
 	const open = "how much of it is its own is not known"
 	if max(im.Mean, im.P50, im.P99) < j.Resolution {
 		return open + ", and may be next to nothing"
