@@ -131,6 +131,9 @@ func (s *stage) start(opt proc.Options) *proc.Process {
 	s.t.Helper()
 	p, err := proc.Start(context.Background(), opt)
 	if err != nil {
+		if s.service != nil {
+			s.t.Log("the service printed last: ", s.service.Tail())
+		}
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(p.Stop)

@@ -51,10 +51,11 @@ function compute(us) {
 
 function ask(id, delay, done) {
   const options = { agent, headers: { 'X-Request-Id': id } };
+  let answered = false;
   client.get(`${scheme}://${upstream}/answer?delay=${delay}`, options, (res) => {
     res.resume();
-    res.on('end', done);
-  });
+    res.on('end', () => { answered = true; done(); });
+  }).on('error', (e) => { if (!answered) throw e; }); // a peer that closes may reset what is left of the connection
 }
 
 // job computes for us on one of three worker threads.
