@@ -56,6 +56,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	share := diagnosis.Share(ev[0].Value)
 	if !lack && len(res.Candidates) == 0 && share >= c.Worth {
 		res.Candidates = []diagnosis.Candidate{waitsBeside(h, spans, ev)}
+		res.Candidates[0].Others = h.stolen >= stolenShare && othersHave(c, h)
 		return res
 	}
 	if !lack {

@@ -184,6 +184,16 @@ func leadingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis
 	return out
 }
 
+// trailingShare is that share of each span, up to its end.
+func trailingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis.Span) {
+	for _, x := range list {
+		if x.From = x.To - diagnosis.Time(share.Of(x.To.Sub(x.From))); x.From < x.To {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // best returns of some plans the one with which requests wait least, counting as a wait
 // what their own work takes longer.
 func (s *station) best(list ...plan) plan {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -75,5 +76,24 @@ func TestAnInterpretersQueueIsNotItsNeighbours(t *testing.T) {
 		if found := slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.ID == "interpreter-lock" }); found != x.found {
 			t.Errorf("%s: the interpreter's lock is found: %v, want %v", x.name, found, x.found)
 		}
+	}
+}
+
+// Beside a neighbour an interpreter is replayed as if it had a processor. Replayed with nothing changed,
+// requests take as long as they did, and with half of its work no longer.
+func TestAnInterpreterBesideNeighboursIsReplayedAgainstItself(t *testing.T) {
+	p := &interpreter{scenario: newScenario(recording.RuntimePython), slice: 5000 * us, path: gil, late: 1000 * us}
+	c := caseOf(t, done(competing(p.serve(9300*us, 1, [2]string{handling, recalc}).scenario, "backup", 60), 97))
+	k := contentions(c, timeline.CauseInterpreterLock)[0]
+	s := stationAt(c, kindInterpreter, func(*station) bool { return true })
+	alone := interpreterOf(c, k)
+	if alone == s {
+		t.Fatal("it is replayed as it is")
+	}
+	if same := alone.whatIf(plan{}).Mean; same.Is != same.Was {
+		t.Errorf("with nothing changed %s become %s", diagnosis.Human(same.Was), diagnosis.Human(same.Is))
+	}
+	if half := alone.whatIf(plan{Change: queueing.Change{Less: queueing.One / 2}}).Mean; half.Is >= half.Was {
+		t.Errorf("with half of its work %s become %s", diagnosis.Human(half.Was), diagnosis.Human(half.Is))
 	}
 }

@@ -186,8 +186,9 @@ func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 		return s
 	}
 	for i := range s.waits {
-		out.waits[i] = leadingShare(s.waits[i], part)
+		out.waits[i] = trailingShare(s.waits[i], part) // who has a turn and no processor keeps them waiting first, see behindReady
 	}
+	p = out.model.Play(queueing.Change{})
 	out.base = &replayed{p, out.model.Fit(p)}
 	return &out
 }

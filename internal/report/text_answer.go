@@ -101,7 +101,7 @@ func wrong(r *Report) (string, style) {
 	}
 	if d := besides(r); d != nil {
 		if d.others && len(r.Leads) > 0 && r.Leads[0].ID != d.ID {
-			return "No finding, but programs beside the service cost it most: " + r.dominates(d) + ". Of what it does itself look at " + r.Leads[0].ID + " first.", yellow
+			return "No finding, but look at " + r.Leads[0].ID + " first: it takes most of what the service does itself. What else has the processors costs it besides: " + r.dominates(d) + ".", yellow
 		}
 		return "No finding, but look at this first: " + r.dominates(d) + ".", yellow
 	}
