@@ -136,7 +136,7 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	case f.rank.needless:
 		f.rank.before = 2 * f.rank.all
 	case where && f.rank.own && cd.Decide == "":
-		f.rank.before = f.rank.all / 2
+		f.rank.before = max(f.rank.all, f.Impact.Share) / 2 // with what goes with it
 	}
 	switch {
 	case cd.Others:

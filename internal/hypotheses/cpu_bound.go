@@ -15,6 +15,7 @@ func cpuBound() diagnosis.Hypothesis {
 		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase, but for what samples show to be the garbage collector's work there. It is a finding if it explains slow " +
 			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
 			"What requests wait for an interpreter, a loop or the processors that compute for them is told after it where half of the computing would save more by itself than by the waits that go with it; else the processors' queue (load) comes first. " +
+			"Who computes beside other programs that have the processors is put off again and again: those waits may go with the work, and are counted to the most that it could save. " +
 			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it, " +
 			"and the function beneath which half of that lies is named, too: one that, by its name, makes, parses, compiles or loads something, if that takes about as long in each request, else the innermost of a library.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
@@ -32,9 +33,12 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	sampled := newSamples(c)
 	own := costOf(c, spans)
-	by := bySymptom(c, spans)
+	by, putOff := bySymptom(c, spans), bySymptom(c, tookFromWork(c))
 	for i := range c.Symptoms {
 		cd := cpuAt(c, &c.Symptoms[i], by[i], own)
+		if cd.May = putOff[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.May)), int64(c.Time())) >= c.Worth {
+			cd.Title += ", and " + meanWords(c, cd.May) + " longer as programs beside the service have the processors meanwhile"
+		}
 		nameCode(c, &c.Symptoms[i], sampled, &cd)
 		res.Candidates = append(res.Candidates, cd)
 	}

@@ -56,17 +56,40 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 // queue of their runtime is for each other.
 func tookFrom(c *diagnosis.Case) []diagnosis.Span {
 	return c.Shared("neighbours took", func() any {
-		h := hostLoad(c)
-		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
-			return []diagnosis.Span(nil)
+		ready := readyBehind(c, ofThread)
+		if ready == nil {
+			return ready
 		}
-		front, out := inFront(c), behindReady(c)
-		ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return ofThread(c, g) })
-		for i := range ready {
-			ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From)))
-		}
-		return c.Merged(append(ready, out...))
+		return c.Merged(append(ready, behindReady(c)...))
 	}).([]diagnosis.Span)
+}
+
+// tookFromWork is what of that keeps threads waiting that compute for a request: who computes beside others
+// is put off its processor again and again, the more often the more it computes. That goes with the work.
+func tookFromWork(c *diagnosis.Case) []diagnosis.Span { return readyBehind(c, ranBefore) }
+
+// readyBehind returns, of waits for a processor, what programs beside the service have of each; nil where they do not have the processors.
+func readyBehind(c *diagnosis.Case, waits func(*diagnosis.Case, *timeline.Segment) bool) []diagnosis.Span {
+	h := hostLoad(c)
+	if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
+		return nil
+	}
+	front := inFront(c)
+	ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return waits(c, g) })
+	for i := range ready {
+		ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From)))
+	}
+	return slices.Clip(ready)
+}
+
+// ranBefore reports whether a thread that is ready to run was put off its processor: nobody woke it.
+func ranBefore(c *diagnosis.Case, g *timeline.Segment) bool {
+	if g.Strand == timeline.None {
+		return false
+	}
+	list := c.Strands[g.Strand].Intervals
+	i, _ := slices.BinarySearchFunc(list, g.From, func(iv timeline.Interval, t diagnosis.Time) int { return cmp.Compare(iv.To, t+1) })
+	return i > 0 && i < len(list) && list[i].State == timeline.StateRunnable && list[i-1].State == timeline.StateRunning
 }
 
 // inFront is which share of what threads wait for a processor behind is the service's own.
