@@ -55,8 +55,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	share := diagnosis.Share(ev[0].Value)
 	if !lack && len(res.Candidates) == 0 && share >= c.Worth {
-		res.Candidates = []diagnosis.Candidate{waitsBeside(h, spans, ev)}
-		res.Candidates[0].Others = h.stolen >= stolenShare && othersHave(c, h)
+		res.Candidates = []diagnosis.Candidate{waitsBeside(h, spans, ev, othersHave(c, h))}
 		return res
 	}
 	if !lack {
@@ -136,8 +135,9 @@ func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// waitsBeside are waits for a CPU on a host that has idle time on the whole.
-func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
+// waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
+// own work, where a hypervisor took processors.
+func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
 	stolen, first := "", ""
 	if h.stolen >= stolenShare {
 		stolen = "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
@@ -149,6 +149,7 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagno
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + stolen,
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,
+		Others:   others && h.stolen >= stolenShare,
 		Decide:   first + "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors",
 		Evidence: ev,
 	}
