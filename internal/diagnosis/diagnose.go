@@ -166,7 +166,7 @@ func (j *judge) test(by recording.Workers) {
 			t.res = t.Test(cases[worker])
 			for k := range t.res.Candidates {
 				c := &t.res.Candidates[k]
-				c.Spans = normal(j.Timeline, c.Spans) // those as they were found are let go of
+				c.Spans, c.May = normal(j.Timeline, c.Spans), normal(j.Timeline, c.May) // those as they were found are let go of
 			}
 		}
 	})

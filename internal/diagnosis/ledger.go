@@ -75,6 +75,28 @@ func isNormal(tl *timeline.Timeline, spans []Span) bool {
 		(n == 0 || spans[n-1].Request != s.Request || spans[n-1].To < s.From)
 }
 
+// both returns what is in either of two lists of normal spans, normal.
+func both(a, b []Span) []Span {
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]Span, 0, len(a)+len(b))
+	for len(a)+len(b) > 0 {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && bySpan(b[0], a[0]) < 0 {
+			from = &b
+		}
+		s := (*from)[0]
+		*from = (*from)[1:]
+		if n := len(out); n > 0 && out[n-1].Request == s.Request && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
 func bySpan(a, b Span) int {
 	if a.Request != b.Request {
 		return cmp.Compare(a.Request, b.Request)

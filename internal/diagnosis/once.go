@@ -140,7 +140,7 @@ func (j *judge) goesWith(lead *candidate) (seen []Span, with []string) {
 		leads := func(of *candidate) bool { return of.lead }
 		goes := lead.lead && j.behindLead(cd) == lead.trial.ID && !slices.ContainsFunc(cd.trial.cands, leads)
 		if (goes || cd.after(lead)) && !j.goes(cd.seen) {
-			seen, with = normal(j.Timeline, slices.Concat(seen, cd.seen)), append(with, cd.trial.ID)
+			seen, with = both(seen, cd.seen), append(with, cd.trial.ID)
 		}
 	}
 	return seen, slices.Compact(with)

@@ -94,7 +94,7 @@ func (cd *candidate) atMost(j *judge, spans []Span, im *Impact) []Span {
 	if len(cd.May) == 0 {
 		return spans
 	}
-	spans = normal(j.Timeline, slices.Concat(spans, cd.May))
+	spans = both(spans, cd.May)
 	left := j.ledger.left(spans)
 	defer j.regain(left)
 	for i, m := range j.ledger.remove(left, j.lose(left)) {
@@ -324,7 +324,7 @@ func (j *judge) possible(t *trial, spans []Span, worth func(symptom int, m *remo
 		return nil
 	}
 	if best := j.bestOf(t); best != nil {
-		spans = normal(j.Timeline, slices.Concat(spans, best.spans))
+		spans = both(spans, best.spans)
 	}
 	left := j.ledger.left(spans)
 	off := j.lose(left)

@@ -1,7 +1,5 @@
 package diagnosis
 
-import "slices"
-
 // scored is a candidate's remaining time held against the bounds at each endpoint.
 type scored struct {
 	left    []Span
@@ -129,9 +127,9 @@ func (j *judge) lone(s *Symptom) bool {
 // does. What may go as well raises their upper ends.
 func (j *judge) ranged(cd *candidate, spans []Span, im Impact) Impact {
 	j.intervals(spans, &im)
-	if len(cd.May) > 0 {
+	if may := both(spans, cd.May); Total(may) > Total(spans) {
 		wide := im
-		j.intervals(normal(j.Timeline, slices.Concat(spans, cd.May)), &wide)
+		j.intervals(may, &wide)
 		im.MeanRange.High = max(im.MeanRange.High, wide.MeanRange.High)
 		im.Range50.High = max(im.Range50.High, wide.Range50.High)
 		im.Range99.High = max(im.Range99.High, wide.Range99.High)

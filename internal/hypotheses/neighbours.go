@@ -54,32 +54,36 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 // tookFrom returns what programs beside the service cost requests, where they have the processors: their share of each wait of
 // a thread for one, and what passes behind who has a lock or a task and gets none. What goroutines wait for in the
 // queue of their runtime is for each other.
-func tookFrom(c *diagnosis.Case) []diagnosis.Span {
-	return c.Shared("neighbours took", func() any {
-		ready := readyBehind(c, ofThread)
-		if ready == nil {
-			return ready
-		}
-		return c.Merged(append(ready, behindReady(c)...))
-	}).([]diagnosis.Span)
-}
+func tookFrom(c *diagnosis.Case) []diagnosis.Span { return neighboursTook(c).all }
 
 // tookFromWork is what of that keeps threads waiting that compute for a request: who computes beside others
 // is put off its processor again and again, the more often the more it computes. That goes with the work.
-func tookFromWork(c *diagnosis.Case) []diagnosis.Span { return readyBehind(c, ranBefore) }
+func tookFromWork(c *diagnosis.Case) []diagnosis.Span { return neighboursTook(c).work }
 
-// readyBehind returns, of waits for a processor, what programs beside the service have of each; nil where they do not have the processors.
-func readyBehind(c *diagnosis.Case, waits func(*diagnosis.Case, *timeline.Segment) bool) []diagnosis.Span {
-	h := hostLoad(c)
-	if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
-		return nil
-	}
-	front := inFront(c)
-	ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return waits(c, g) })
-	for i := range ready {
-		ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From)))
-	}
-	return slices.Clip(ready)
+type taken struct{ all, work []diagnosis.Span }
+
+func neighboursTook(c *diagnosis.Case) *taken {
+	return c.Shared("neighbours took", func() any {
+		h, out := hostLoad(c), &taken{}
+		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
+			return out
+		}
+		front, putOff := inFront(c), []bool(nil)
+		ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool {
+			if !ofThread(c, g) {
+				return false
+			}
+			putOff = append(putOff, ranBefore(c, g))
+			return true
+		})
+		for i := range ready {
+			if ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From))); putOff[i] {
+				out.work = append(out.work, ready[i])
+			}
+		}
+		out.all = c.Merged(append(ready, behindReady(c)...))
+		return out
+	}).(*taken)
 }
 
 // ranBefore reports whether a thread that is ready to run was put off its processor: nobody woke it.
