@@ -330,6 +330,9 @@ func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 		Fix: cd.Fix, Next: cd.Next, AtLeast: cd.AtLeast, WhatIf: cd.WhatIf,
 	}
 	s := j.symptom(f.Impact.Endpoint)
+	left := j.ledger.left(spans)
+	f.Impact.Queued, f.Impact.Slow = queued(j.Timeline, s, left), mean(j.lose(left), s.Slow)
+	j.regain(left)
 	off := j.lose(cd.seen)
 	defer j.regain(cd.seen)
 	worst := mostOf(s.Requests, off)

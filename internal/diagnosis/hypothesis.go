@@ -131,6 +131,8 @@ type Impact struct {
 	Share                       Share    // of all the time of the endpoint's requests
 	Requests                    int      // that lose time
 	Total                       Duration // summed over the requests
+	Slow                        Duration // saved of the mean of the slow requests
+	Queued                      []Queued // what of Mean is waits for turns; nil where it is that alone, of one kind
 	Unsure                      bool     // of a minor finding: it would be worth having, but is not told from what is not
 }
 

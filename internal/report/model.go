@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
@@ -243,6 +244,10 @@ type Impact struct {
 	Share      Decimal  `json:"share"` // of the endpoint's summed time
 	AtLeast    bool     `json:"lower_bound,omitempty"`
 	Unsure     bool     `json:"unsure,omitempty"` // of a minor one: it would be worth having, but that is not told from chance
+
+	slow    Duration           // saved of the mean of the slow requests
+	queued  []diagnosis.Queued // what of MeanSaving is waits for turns; nil where it is that alone, of one kind
+	slowest int                // how many the slow requests are
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.

@@ -18,11 +18,11 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	}
 	var p *page
 	for _, b := range briefer {
-		if p = write(r, o, b); strings.Count(p.b.String(), "\n") <= screen {
+		if p = write(r, o, b); p.fits() {
 			break
 		}
 	}
-	return p.flush(w)
+	return fuller(r, o, p).flush(w)
 }
 
 func write(r *Report, o TextOptions, b brevity) *page {
@@ -257,7 +257,7 @@ func whereItGoes(p *page, r *Report) {
 func explain(p *page, list []timeLine) {
 	var told []string
 	for _, ph := range WebPhases() {
-		if ph.Name != timeline.PhaseUnread.String() && ph.Name != timeline.PhasePickUp.String() {
+		if !slices.Contains([]string{timeline.PhaseQueue.String(), timeline.PhaseUnread.String(), timeline.PhasePickUp.String(), timeline.PhaseHandler.String()}, ph.Name) {
 			continue
 		}
 		if slices.ContainsFunc(list, func(l timeLine) bool { return l.phase == ph.Name }) {
@@ -316,56 +316,6 @@ func (p *page) timeCell(took, share, bar string) string {
 		text += " " + pad(bar, barWide)
 	}
 	return text
-}
-
-// timeLine is a line of where the time goes.
-type timeLine struct {
-	phase, cause   string // phase is "" of a sum
-	label          string
-	ordinary, slow Decimal
-}
-
-// rows returns the largest causes, the rest together, and what is unaccounted for.
-func rows(e *Endpoint, most int) (list []timeLine) {
-	add := func(label, cause string, a, b Decimal) {
-		list = append(list, timeLine{"", cause, label, a, b})
-	}
-	var otherA, otherB Decimal
-	for _, c := range e.Causes {
-		if len(list) < most && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
-			list = append(list, timeLine{c.Phase, c.Cause, spentOn(c.Phase, c.Cause), c.P50Share, c.P99Share})
-			continue
-		}
-		otherA += c.P50Share
-		otherB += c.P99Share
-	}
-	if otherA > 0 || otherB > 0 {
-		add("other", timeline.CauseUnknown.String(), otherA, otherB)
-	}
-	if e.Unaccounted.P50Share > 0 || e.Unaccounted.P99Share > 0 {
-		add("Unaccounted", Unaccounted, e.Unaccounted.P50Share, e.Unaccounted.P99Share)
-	}
-	return list
-}
-
-// tenths rounds shares that sum to one to tenths of a percent that sum to 1000.
-func tenths(shares []Decimal) []int {
-	out := make([]int, len(shares))
-	left := 1000
-	for i, s := range shares {
-		out[i] = int(s / 1000)
-		left -= out[i]
-	}
-	for ; left > 0; left-- {
-		most := 0
-		for i, s := range shares {
-			if int64(s)-int64(out[i])*1000 > int64(shares[most])-int64(out[most])*1000 {
-				most = i
-			}
-		}
-		out[most]++
-	}
-	return out
 }
 
 // reason is why a hypothesis has the verdict that it has.

@@ -92,7 +92,7 @@ func wrong(r *Report) (string, style) {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
 		if d := besides(r); d != nil {
-			text += " Not proven, but look at it, too: " + r.dominates(d) + "."
+			text += " Not proven, but look at it, too (" + r.toldAs(d.ID) + " below): " + r.dominates(d) + "."
 		}
 		return text, red
 	}

@@ -1,5 +1,14 @@
 package report
 
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
 // screen is how many lines a report has at most, unless all is asked for.
 const screen = 40
 
@@ -35,4 +44,157 @@ var briefer = []brevity{
 	{2, 0, 3, 1, false, false, false},
 	{1, 0, 3, 1, false, false, false},
 	{1, 0, 3, 1, false, false, true},
+}
+
+func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }
+
+// fuller uses the room that is left on a page: for what the words of the table mean, then for what it would only
+// sum up.
+func fuller(r *Report, o TextOptions, p *page) *page {
+	if r.Requests.Count == 0 {
+		return p
+	}
+	e, fits := focus(r), true
+	try := func(b brevity) {
+		q := write(r, o, b)
+		if fits = q.fits(); fits {
+			p = q
+		}
+	}
+	b := p.brevity
+	b.legend = true
+	try(b)
+	for fits = true; fits && p.rows < len(e.Causes) && sumsUp(rows(e, p.rows)); {
+		b = p.brevity
+		b.rows++
+		try(b)
+	}
+	return p
+}
+
+// sumsUp reports whether a table of where the time goes only sums up what is much.
+func sumsUp(list []timeLine) bool {
+	return slices.ContainsFunc(list, func(l timeLine) bool { return l.label == summedUp && l.size() >= much })
+}
+
+const (
+	// summedUp is what of the table has no line of its own.
+	summedUp = "other"
+	// much is how much that is if it has to have one.
+	much = unit / 10
+)
+
+// timeLine is a line of where the time goes.
+type timeLine struct {
+	phase, cause   string // phase is "" of a sum
+	label          string
+	ordinary, slow Decimal
+}
+
+// rows returns the largest causes, the rest together, and what is unaccounted for. Where there is not room for each
+// phase of each, those of a cause are one.
+func rows(e *Endpoint, most int) (list []timeLine) {
+	add := func(label, cause string, a, b Decimal) {
+		list = append(list, timeLine{"", cause, label, a, b})
+	}
+	kept, otherA, otherB := lines(joined(e.Causes, most), most)
+	list = append(list, kept...)
+	if otherA > 0 || otherB > 0 {
+		add(summedUp, timeline.CauseUnknown.String(), otherA, otherB)
+	}
+	if e.Unaccounted.P50Share > 0 || e.Unaccounted.P99Share > 0 {
+		add("Unaccounted", Unaccounted, e.Unaccounted.P50Share, e.Unaccounted.P99Share)
+	}
+	return list
+}
+
+// lines are those that a table of so many has, the largest of either column, and what the others sum up to.
+func lines(list []timeLine, most int) (kept []timeLine, ordinary, slow Decimal) {
+	bySize := slices.SortedStableFunc(slices.Values(list), func(a, b timeLine) int { return cmp.Compare(b.size(), a.size()) })
+	least := Decimal(unit / 100)
+	if most < len(bySize) {
+		least = max(least, bySize[most].size()+1)
+	}
+	for _, l := range list {
+		if l.size() >= least {
+			kept = append(kept, l)
+			continue
+		}
+		ordinary += l.ordinary
+		slow += l.slow
+	}
+	return kept, ordinary, slow
+}
+
+// size is by what lines are told.
+func (l *timeLine) size() Decimal { return max(l.ordinary, l.slow) }
+
+// joined are the lines of causes by phase, the largest first. As long as a table of so many would only sum up what is
+// much, the phases of a cause are one: of the cause of which that hides least.
+func joined(causes []CauseRow, most int) (list []timeLine) {
+	for _, c := range causes {
+		list = append(list, timeLine{c.Phase, c.Cause, spentOn(c.Phase, c.Cause), c.P50Share, c.P99Share})
+	}
+	for {
+		_, ordinary, slow := lines(list, most)
+		least := leastHidden(list)
+		if max(ordinary, slow) < much || least == "" {
+			return list
+		}
+		list = together(list, least)
+	}
+}
+
+// leastHidden is the cause with several lines of which those but the first are least.
+func leastHidden(list []timeLine) string {
+	hides := map[string]Decimal{}
+	for i := range list {
+		l := &list[i]
+		if slices.ContainsFunc(list[:i], func(k timeLine) bool { return k.cause == l.cause }) {
+			hides[l.cause] += l.size()
+		}
+	}
+	if len(hides) == 0 {
+		return ""
+	}
+	return slices.MinFunc(slices.Sorted(maps.Keys(hides)), func(a, b string) int { return cmp.Compare(hides[a], hides[b]) })
+}
+
+// everyPhase stands for all of them.
+const everyPhase = "all phases"
+
+// together has one line for all phases of a cause.
+func together(list []timeLine, cause string) (out []timeLine) {
+	sum := timeLine{everyPhase, cause, everyPhase + ", " + cause, 0, 0}
+	for _, l := range list {
+		if l.cause == cause {
+			sum.ordinary, sum.slow = sum.ordinary+l.ordinary, sum.slow+l.slow
+		} else {
+			out = append(out, l)
+		}
+	}
+	at, _ := slices.BinarySearchFunc(out, sum, func(a, b timeLine) int {
+		return cmp.Or(cmp.Compare(b.slow, a.slow), -1)
+	})
+	return slices.Insert(out, at, sum)
+}
+
+// tenths rounds shares that sum to one to tenths of a percent that sum to 1000.
+func tenths(shares []Decimal) []int {
+	out := make([]int, len(shares))
+	left := 1000
+	for i, s := range shares {
+		out[i] = int(s / 1000)
+		left -= out[i]
+	}
+	for ; left > 0; left-- {
+		most := 0
+		for i, s := range shares {
+			if int64(s)-int64(out[i])*1000 > int64(shares[most])-int64(out[most])*1000 {
+				most = i
+			}
+		}
+		out[most]++
+	}
+	return out
 }

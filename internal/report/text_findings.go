@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 )
 
 func showFindings(p *page, r *Report) {
@@ -52,7 +53,7 @@ func saving(f *Finding, earlier []Finding) string {
 		name       string
 		was, saved Duration
 	}{{"mean", f.mean, f.Impact.MeanSaving}, {"p50", f.p50, f.Impact.P50Saving}, {"p99", f.p99, f.Impact.P99Saving}} {
-		words := becomes(x.name, x.was, x.saved)
+		words := f.becomes(x.name, x.was, x.saved)
 		if human(x.was-x.saved) != human(x.was) {
 			last = i
 			if further {
@@ -64,7 +65,31 @@ func saving(f *Finding, earlier []Finding) string {
 	if last >= 0 {
 		text[last] += least
 	}
-	return "without it " + strings.Join(text, ", ") + share
+	return "without it " + strings.Join(text, ", ") + share + f.turns()
+}
+
+// turns says how much of what a finding saves of the mean is waits for turns that its title does not
+// name, and which, where that is much: what it takes itself is less then.
+func (f *Finding) turns() string {
+	var sum Duration
+	var kinds []string
+	for _, q := range f.Impact.queued {
+		words := strings.TrimPrefix(WebCauses()[q.Cause].Means, "waiting ")
+		if q.Phase != timeline.PhaseHandler {
+			words = "in " + q.Phase.String()
+		}
+		if strings.Contains(f.Title, words[strings.LastIndexByte(words, ' ')+1:]) {
+			continue
+		}
+		sum += q.Mean
+		if len(kinds) == 0 || 5*q.Mean >= f.Impact.MeanSaving {
+			kinds = append(kinds, words)
+		}
+	}
+	if 4*sum < f.Impact.MeanSaving || sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s of the mean's fall is queueing behind it or in between, %s", human(sum), strings.Join(kinds, " and "))
 }
 
 func orAll(endpoint string) string {

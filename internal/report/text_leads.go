@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
 // leads lists what is worth having and not proven, with what would decide it: of each hypothesis
@@ -33,14 +31,14 @@ func leads(p *page, r *Report) {
 		told[f.ID] = true
 	}
 	if more != nil {
-		further, head, rest := "one more ", "lead", ", and what it saves at best"
+		further, head, rest := "one more ", "lead", ""
 		if len(more) > 1 {
-			further, head, rest = "more ", "leads", ", in this order, and what each saves at best"
+			further, head, rest = "more ", "leads", " in the order to look at them"
 		}
 		if len(told) > len(more) {
 			head = further + head
 		}
-		p.hang(plain, p.paint(yellow, head)+rest+" (--all tells more): ", strings.Join(more, ", "), whole)
+		p.hang(plain, p.paint(yellow, head)+rest+" (mean / p99 saved at best; --all tells more): ", strings.Join(more, ", "), whole)
 	}
 }
 
@@ -59,26 +57,24 @@ func elsewhere(p *page, r *Report, of int) string {
 	if where == "" || rest[0].Endpoint == r.Leads[of].Endpoint {
 		where = " at " + rest[0].Place
 	}
-	text := " (the same" + where + ": " + most(rest[0])
+	text := " (the same" + where + ": mean / p99 less " + most(rest[0])
 	if n := len(rest) - 1; n > 0 {
 		text += ", and " + fmt.Sprint(n) + " times more"
 	}
 	return text + ")"
 }
 
-// most says what a lead could save at most of the mean, of p50 or of p99: of that of which it is the
-// largest share.
+// most says what a lead could save at most of the mean, by which leads are told, and of p99.
 func most(f *Finding) string {
-	best, text := Decimal(0), percent(f.Impact.Share)
-	for _, x := range []struct {
-		saved, was Duration
-		of         string
-	}{{f.Impact.MeanSaving, f.mean, "mean"}, {f.Impact.P50Saving, f.p50, "p50"}, {f.Impact.P99Saving, f.p99, "p99"}} {
-		if share := Decimal(diagnosis.ShareOf(int64(x.saved), int64(x.was))); share > best {
-			best, text = share, x.of+" -"+human(x.saved)
-		}
+	return human(f.Impact.MeanSaving) + " / " + human(f.Impact.P99Saving)
+}
+
+// toldAs says as what something that dominates is told.
+func (r *Report) toldAs(id string) string {
+	if slices.ContainsFunc(r.Leads, func(f Finding) bool { return f.ID == id }) {
+		return "a lead"
 	}
-	return text
+	return "minor"
 }
 
 // ofOne names the endpoint that a lead is of, where there are others.
@@ -117,17 +113,22 @@ func atTimes(r *Report, f *Finding) string {
 	return " (" + strings.Join(times, ", ") + " UTC)"
 }
 
-// becomes says what is left of a latency.
-func becomes(name string, was, saved Duration) string {
-	if human(was-saved) == human(was) {
-		return name + " stays as it is (" + human(was) + ")"
+// becomes says what is left of a latency. p99 is that of one request: where it stays, what the slow ones
+// lose on average is said.
+func (f *Finding) becomes(name string, was, saved Duration) string {
+	if human(was-saved) != human(was) {
+		return name + " " + human(was) + " -> " + human(was-saved)
 	}
-	return name + " " + human(was) + " -> " + human(was-saved)
+	stays := name + " stays as it is (" + human(was)
+	if slow := f.Impact.slow; name == "p99" && 10*slow >= was && slow > 0 {
+		stays += fmt.Sprintf(": one request's; the slowest %s take %s less on average", thousands(int64(f.Impact.slowest)), human(slow))
+	}
+	return stays + ")"
 }
 
 // mostly says the most that a lead could save.
 func mostly(f *Finding) string {
-	return becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + becomes("p50", f.p50, f.Impact.P50Saving) + ", " + becomes("p99", f.p99, f.Impact.P99Saving)
+	return f.becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + f.becomes("p50", f.p50, f.Impact.P50Saving) + ", " + f.becomes("p99", f.p99, f.Impact.P99Saving) + f.turns()
 }
 
 // upTo says between what bounds a saving lies.

@@ -125,7 +125,9 @@ func cost(r *Report, all bool) string {
 	if n := r.Requests.Excluded; n > 0 || all {
 		text += plural(n, "request") + " that measure no latency; "
 	}
-	text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"
+	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"; r.Requests.UnknownShare >= unit/1000 {
+		text += " (nothing is known of it), of another " + percent(r.Requests.UnknownShare) + " only the cause unknown"
+	}
 	if w := rec.WaitStacks; w != nil && all {
 		text += fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
 	}

@@ -67,7 +67,7 @@ func WebPhases() (out []WebPhase) {
 		timeline.PhasePickUp:  "the peer's answer has arrived, and nobody has read it",
 		timeline.PhaseReceive: "the peer's answer is read",
 		timeline.PhaseUnread:  "the request has arrived, and nobody has read it",
-		timeline.PhaseHandler: "everything else of the request's own work",
+		timeline.PhaseHandler: "the request is read, and no call is under way",
 	}
 	for p := range timeline.NumPhases {
 		out = append(out, WebPhase{p.String(), means[p]})
