@@ -335,6 +335,7 @@ func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	j.regain(left)
 	off := j.lose(cd.seen)
 	defer j.regain(cd.seen)
+	f.Impact.Seen = mean(off, s.byID)
 	worst := mostOf(s.Requests, off)
 	for _, e := range cd.Evidence {
 		if e.Requests == nil {

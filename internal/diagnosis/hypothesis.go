@@ -132,6 +132,7 @@ type Impact struct {
 	Requests                    int      // that lose time
 	Total                       Duration // summed over the requests
 	Slow                        Duration // saved of the mean of the slow requests
+	Seen                        Duration // what was seen of it, of the mean
 	Queued                      []Queued // what of Mean is waits for turns; nil where it is that alone, of one kind
 	Unsure                      bool     // of a minor finding: it would be worth having, but is not told from what is not
 }

@@ -104,7 +104,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
 		Spans: b.spans, May: b.may,
 		Evidence: []diagnosis.Evidence{
-			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: true},
+			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: each >= 10*manyCalls},
 			diagnosis.Count("calls of this shape in one request at most", most),
 			diagnosis.Part("of them begin after the one before has ended", diagnosis.ShareOf(int64(b.apart), int64(max(1, b.later)))),
 			diagnosis.NS("p50 of such a call", diagnosis.Quantile(b.took, 50)),

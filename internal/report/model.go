@@ -246,6 +246,7 @@ type Impact struct {
 	Unsure     bool     `json:"unsure,omitempty"` // of a minor one: it would be worth having, but that is not told from chance
 
 	slow    Duration           // saved of the mean of the slow requests
+	seen    Duration           // what was seen of it, of the mean
 	queued  []diagnosis.Queued // what of MeanSaving is waits for turns; nil where it is that alone, of one kind
 	slowest int                // how many the slow requests are
 }

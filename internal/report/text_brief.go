@@ -49,32 +49,47 @@ var briefer = []brevity{
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }
 
 // fuller uses the room that is left on a page: for what the words of the table mean, then for what it would only
-// sum up.
+// sum up, which
+// takes the room of calls, too, if that is very much.
 func fuller(r *Report, o TextOptions, p *page) *page {
 	if r.Requests.Count == 0 {
 		return p
 	}
-	e, fits := focus(r), true
-	try := func(b brevity) {
+	e := focus(r)
+	try := func(b brevity) bool {
 		q := write(r, o, b)
-		if fits = q.fits(); fits {
+		fits := q.fits()
+		if fits {
 			p = q
 		}
+		return fits
 	}
 	b := p.brevity
 	b.legend = true
 	try(b)
-	for fits = true; fits && p.rows < len(e.Causes) && sumsUp(rows(e, p.rows)); {
-		b = p.brevity
+	for p.rows < len(e.Causes) {
+		left := summed(rows(e, p.rows))
+		if left < much {
+			break
+		}
+		b, without := p.brevity, p.brevity
 		b.rows++
-		try(b)
+		without.rows, without.calls = b.rows, 0
+		if !try(b) && (p.calls > 1 || left < 2*much || !try(without)) {
+			break
+		}
 	}
 	return p
 }
 
-// sumsUp reports whether a table of where the time goes only sums up what is much.
-func sumsUp(list []timeLine) bool {
-	return slices.ContainsFunc(list, func(l timeLine) bool { return l.label == summedUp && l.size() >= much })
+// summed is how much a table of where the time goes only sums up.
+func summed(list []timeLine) (most Decimal) {
+	for i := range list {
+		if list[i].label == summedUp {
+			most = list[i].size()
+		}
+	}
+	return most
 }
 
 const (

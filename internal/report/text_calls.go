@@ -8,7 +8,7 @@ import (
 // callTable lists the calls that take most of the requests' time.
 func callTable(p *page, r *Report) {
 	list := byTime(r.Calls)
-	if len(list) == 0 {
+	if len(list) == 0 || p.calls == 0 {
 		return
 	}
 	of := "Calls"

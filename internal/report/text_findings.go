@@ -65,6 +65,9 @@ func saving(f *Finding, earlier []Finding) string {
 	if last >= 0 {
 		text[last] += least
 	}
+	if !further {
+		share += f.remains()
+	}
 	return "without it " + strings.Join(text, ", ") + share + f.turns()
 }
 
@@ -90,6 +93,14 @@ func (f *Finding) turns() string {
 		return ""
 	}
 	return fmt.Sprintf("; %s of the mean's fall is queueing behind it or in between, %s", human(sum), strings.Join(kinds, " and "))
+}
+
+// remains says of what saves less than half of the time that was seen of it that the rest is not promised.
+func (f *Finding) remains() string {
+	if f.Impact.seen <= 2*f.Impact.MeanSaving {
+		return ""
+	}
+	return fmt.Sprintf("; that is %s of the %s of the mean that it takes: the rest stays, or goes with something else", human(f.Impact.MeanSaving), human(f.Impact.seen))
 }
 
 func orAll(endpoint string) string {

@@ -128,7 +128,7 @@ func (f *Finding) becomes(name string, was, saved Duration) string {
 
 // mostly says the most that a lead could save.
 func mostly(f *Finding) string {
-	return f.becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + f.becomes("p50", f.p50, f.Impact.P50Saving) + ", " + f.becomes("p99", f.p99, f.Impact.P99Saving) + f.turns()
+	return f.becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + f.becomes("p50", f.p50, f.Impact.P50Saving) + ", " + f.becomes("p99", f.p99, f.Impact.P99Saving) + f.remains() + f.turns()
 }
 
 // upTo says between what bounds a saving lies.

@@ -125,7 +125,7 @@ func cost(r *Report, all bool) string {
 	if n := r.Requests.Excluded; n > 0 || all {
 		text += plural(n, "request") + " that measure no latency; "
 	}
-	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"; r.Requests.UnknownShare >= unit/1000 {
+	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"; r.Requests.UnknownShare >= unit/100 {
 		text += " (nothing is known of it), of another " + percent(r.Requests.UnknownShare) + " only the cause unknown"
 	}
 	if w := rec.WaitStacks; w != nil && all {
