@@ -154,7 +154,7 @@ func impact(f *diagnosis.Finding) Impact {
 	im := &f.Impact
 	return Impact{
 		im.Mean, im.MeanRange.Low, im.MeanRange.High, im.P50, im.Range50.Low, im.Range50.High,
-		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast, im.Unsure, im.Slow, im.Seen, im.Queued, 0,
+		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast, im.Unsure, grounds{slow: im.Slow, seen: im.Seen, queued: im.Queued},
 	}
 }
 
@@ -169,7 +169,7 @@ func finding(d *diagnosis.Diagnosis, start timeline.Time, f *diagnosis.Finding) 
 	}
 	for i := range d.Symptoms {
 		if s := &d.Symptoms[i]; s.Endpoint == f.Impact.Endpoint {
-			out.mean, out.p50, out.p99, out.Impact.slowest = s.Mean, s.P50, s.P99, len(s.Slow)
+			out.mean, out.p50, out.p99, out.Impact.told.slowest = s.Mean, s.P50, s.P99, len(s.Slow)
 		}
 	}
 	for _, t := range f.When {

@@ -245,10 +245,15 @@ type Impact struct {
 	AtLeast    bool     `json:"lower_bound,omitempty"`
 	Unsure     bool     `json:"unsure,omitempty"` // of a minor one: it would be worth having, but that is not told from chance
 
+	told grounds
+}
+
+// grounds are what explains a saving.
+type grounds struct {
 	slow    Duration           // saved of the mean of the slow requests
+	slowest int                // how many those are
 	seen    Duration           // what was seen of it, of the mean
 	queued  []diagnosis.Queued // what of MeanSaving is waits for turns; nil where it is that alone, of one kind
-	slowest int                // how many the slow requests are
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.

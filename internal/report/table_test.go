@@ -32,7 +32,7 @@ func TestATableSumsUpLittle(t *testing.T) {
 
 // What is promised is explained where it is more than a fault takes, or less, or where p99 is not what falls.
 func TestAPromiseIsExplained(t *testing.T) {
-	f := Finding{mean: 10e6, p50: 9e6, p99: 90e6, Impact: Impact{MeanSaving: 1e6, seen: 4e6, slow: 20e6, slowest: 5}}
+	f := Finding{mean: 10e6, p50: 9e6, p99: 90e6, Impact: Impact{MeanSaving: 1e6, told: grounds{seen: 4e6, slow: 20e6, slowest: 5}}}
 	for got, want := range map[string]string{
 		f.remains():                        "; that is 1.00 ms of the 4.00 ms of the mean that it takes: the rest stays, or goes with something else",
 		f.becomes("p99", f.p99, 0):         "p99 stays as it is (90.0 ms: one request's; the slowest 5 take 20.0 ms less on average)",

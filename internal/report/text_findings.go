@@ -76,7 +76,7 @@ func saving(f *Finding, earlier []Finding) string {
 func (f *Finding) turns() string {
 	var sum Duration
 	var kinds []string
-	for _, q := range f.Impact.queued {
+	for _, q := range f.Impact.told.queued {
 		words := strings.TrimPrefix(WebCauses()[q.Cause].Means, "waiting ")
 		if q.Phase != timeline.PhaseHandler {
 			words = "in " + q.Phase.String()
@@ -97,10 +97,10 @@ func (f *Finding) turns() string {
 
 // remains says of what saves less than half of the time that was seen of it that the rest is not promised.
 func (f *Finding) remains() string {
-	if f.Impact.seen <= 2*f.Impact.MeanSaving {
+	if f.Impact.told.seen <= 2*f.Impact.MeanSaving {
 		return ""
 	}
-	return fmt.Sprintf("; that is %s of the %s of the mean that it takes: the rest stays, or goes with something else", human(f.Impact.MeanSaving), human(f.Impact.seen))
+	return fmt.Sprintf("; that is %s of the %s of the mean that it takes: the rest stays, or goes with something else", human(f.Impact.MeanSaving), human(f.Impact.told.seen))
 }
 
 func orAll(endpoint string) string {

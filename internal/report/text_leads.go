@@ -120,8 +120,8 @@ func (f *Finding) becomes(name string, was, saved Duration) string {
 		return name + " " + human(was) + " -> " + human(was-saved)
 	}
 	stays := name + " stays as it is (" + human(was)
-	if slow := f.Impact.slow; name == "p99" && 10*slow >= was && slow > 0 {
-		stays += fmt.Sprintf(": one request's; the slowest %s take %s less on average", thousands(int64(f.Impact.slowest)), human(slow))
+	if slow := f.Impact.told.slow; name == "p99" && 10*slow >= was && slow > 0 {
+		stays += fmt.Sprintf(": one request's; the slowest %s take %s less on average", thousands(int64(f.Impact.told.slowest)), human(slow))
 	}
 	return stays + ")"
 }
