@@ -58,7 +58,7 @@ func queued(tl *timeline.Timeline, s *Symptom, spans []Span) (out []Queued) {
 		}
 	}
 	out = slices.DeleteFunc(out, func(q Queued) bool { return ShareOf(int64(q.Mean), int64(all)) < hardly })
-	if len(out) == 1 && ShareOf(int64(all-turns), int64(all)) < hardly {
+	if turns == all && len(out) == 1 {
 		return nil
 	}
 	for i := range out {

@@ -19,7 +19,7 @@ func showFindings(p *page, r *Report) {
 		f := &r.Findings[i]
 		if i >= p.findings {
 			if p.places {
-				p.wrap(plain, fmt.Sprintf("%d ", i+1), f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i]), 2)
+				p.wrap(plain, fmt.Sprintf("%d ", i+1), f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i]), whole)
 			} else {
 				p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+"; "+saving(f, r.Findings[:i])+".", whole)
 			}
@@ -76,23 +76,37 @@ func saving(f *Finding, earlier []Finding) string {
 func (f *Finding) turns() string {
 	var sum Duration
 	var kinds []string
-	for _, q := range f.Impact.told.queued {
-		words := strings.TrimPrefix(WebCauses()[q.Cause].Means, "waiting ")
-		if q.Phase != timeline.PhaseHandler {
-			words = "in " + q.Phase.String()
-		}
-		if strings.Contains(f.Title, words[strings.LastIndexByte(words, ' ')+1:]) {
+	for i, q := range f.Impact.told.queued {
+		if f.names(i) {
 			continue
 		}
 		sum += q.Mean
 		if len(kinds) == 0 || 5*q.Mean >= f.Impact.MeanSaving {
-			kinds = append(kinds, words)
+			kinds = append(kinds, turnOf(&q))
 		}
 	}
 	if 4*sum < f.Impact.MeanSaving || sum == 0 {
 		return ""
 	}
 	return fmt.Sprintf("; %s of the mean's fall is queueing behind it or in between, %s", human(sum), strings.Join(kinds, " and "))
+}
+
+func turnOf(q *diagnosis.Queued) string {
+	if q.Phase != timeline.PhaseHandler {
+		return "in " + q.Phase.String()
+	}
+	return strings.TrimPrefix(WebCauses()[q.Cause].Means, "waiting ")
+}
+
+// names reports whether the title names a kind of waiting for turns, by its word, or else, if waiting is what it is
+// about, the longest one.
+func (f *Finding) names(kind int) bool {
+	of := func(q diagnosis.Queued) bool {
+		words := turnOf(&q)
+		return strings.Contains(f.Title, words[strings.LastIndexByte(words, ' ')+1:])
+	}
+	list := f.Impact.told.queued
+	return of(list[kind]) || kind == 0 && strings.HasPrefix(f.Title, "Requests wait") && !slices.ContainsFunc(list, of)
 }
 
 // remains says of what saves less than half of the time that was seen of it that the rest is not promised.

@@ -18,7 +18,7 @@ func leads(p *page, r *Report) {
 	}
 	var more []string
 	told := map[string]bool{}
-	for i := range r.Leads {
+	for _, i := range leadsToTell(r) {
 		f := &r.Leads[i]
 		switch {
 		case told[f.ID] && !p.all:
@@ -40,6 +40,19 @@ func leads(p *page, r *Report) {
 		}
 		p.hang(plain, p.paint(yellow, head)+rest+" (mean / p99 saved at best; --all tells more): ", strings.Join(more, ", "), whole)
 	}
+}
+
+// leadsToTell are the leads by index: the one that the first lines say to look at comes first.
+func leadsToTell(r *Report) (order []int) {
+	if d := besides(r); d != nil && !d.others {
+		order = append(order, firstLead(r))
+	}
+	for i := range r.Leads {
+		if !slices.Contains(order, i) {
+			order = append(order, i)
+		}
+	}
+	return order
 }
 
 // elsewhere says where else there is a lead of the same hypothesis, if those are not told.
