@@ -276,8 +276,12 @@ func (j *judge) partOf(cause, queue *candidate) bool {
 // what says where said it of the whole. So is what a cause leaves of another's time at the
 // same place, such as a lock's: both are mended there.
 func (j *judge) follows(of *candidate) bool {
+	spans := of.spans
+	if len(spans) == 0 {
+		spans = of.seen // how much of it is its own is not known
+	}
 	for _, cd := range j.cands {
-		if (of.trial.Queue || of.trial.Where || of.Place != "" && of.Place == cd.Place) && cd.taken && slices.Contains(cd.trial.Explains, of.trial.ID) && overlap(of.spans, cd.spans)*2 >= Total(of.spans) {
+		if (of.trial.Queue || of.trial.Where || of.Place != "" && of.Place == cd.Place) && cd.taken && slices.Contains(cd.trial.Explains, of.trial.ID) && overlap(spans, cd.spans)*2 >= Total(spans) {
 			return true
 		}
 	}

@@ -1,0 +1,53 @@
+package diagnosis
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// What waits behind a fault is told from what that takes itself; a wait alone needs no such words.
+func TestWhatQueuesBehindAFault(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece {
+		return []piece{
+			{timeline.PhaseUnread, timeline.CauseCondition, 2000},
+			{timeline.PhaseHandler, timeline.CauseRunnable, 6000},
+			{timeline.PhaseHandler, timeline.CauseDisk, 1000},
+			{timeline.PhaseHandler, timeline.CauseLock, 500},
+			{timeline.PhaseHandler, timeline.CauseOnCPU, 100},
+		}
+	})
+	all := taking("scan", timeline.CauseDisk)
+	all = but(all, func(c *Case, cd *Candidate) {
+		cd.Spans = c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
+			return s.Cause != timeline.CauseOnCPU && s.Cause != timeline.CauseLock
+		})
+	})
+	d := Diagnose(tl, []Hypothesis{all, taking("lock", timeline.CauseLock)}, Options{})
+	expect(t, d, map[string]string{"scan": "found", "lock": "found"})
+	im := &d.Findings[0].Impact
+	if q := im.Queued; len(q) != 2 || q[0] != (Queued{timeline.PhaseHandler, timeline.CauseRunnable, 6 * milli}) || q[1] != (Queued{Phase: timeline.PhaseUnread, Mean: 2 * milli}) {
+		t.Errorf("%+v", q)
+	}
+	if im.Slow != 9*milli || im.Seen != 9*milli || d.Findings[1].Impact.Queued != nil {
+		t.Errorf("%+v, then %+v", im, d.Findings[1].Impact)
+	}
+}
+
+// What a finding may explain, and of which nothing is surely its own, goes with it only if half of what was seen does.
+func TestWhatIsNotItsOwnFollowsByWhatWasSeen(t *testing.T) {
+	for first, want := range map[int]string{2000: "lead", 6000: "minor"} {
+		tl := newTimeline()
+		every(tl, "GET /", 40, func(int) []piece {
+			return []piece{{timeline.PhaseRemote, timeline.CauseRemote, first}, {timeline.PhaseReceive, timeline.CauseRemote, 8000 - first}, {timeline.PhaseHandler, timeline.CauseOnCPU, 1000}}
+		})
+		calls := but(taking("calls", timeline.CauseRemote), func(c *Case, cd *Candidate) {
+			cd.Spans = c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseRemote })
+		})
+		calls.Explains = []string{"peer"}
+		peer := but(taking("peer", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Seen, cd.Spans = cd.Spans, nil })
+		peer.Where = true
+		expect(t, Diagnose(tl, []Hypothesis{calls, peer}, Options{}), map[string]string{"calls": "found", "peer": want})
+	}
+}
