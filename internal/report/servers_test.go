@@ -4,13 +4,14 @@ import "testing"
 
 func TestWhatAReplaySaysIsToldIfItIsAGain(t *testing.T) {
 	for _, x := range []struct {
-		was, is Duration
-		want    string
+		was, is, promised Duration
+		want              string
 	}{
-		{62_700_000, 15_100_000, "half of its work (p99 -> 15.1 ms): "},
-		{62_700_000, 74_700_000, "half of its work: "},
+		{62_700_000, 15_100_000, 9_000_000, "half of its work (p99 -> 15.1 ms): "},
+		{62_700_000, 74_700_000, 9_000_000, "half of its work: "},
+		{62_700_000, 15_100_000, 20_000_000, "half of its work: "},
 	} {
-		if got := whatIfWords([]WhatIf{{Words: "half of its work", P99: &Replayed{Was: x.was, Is: x.is}}}); got != x.want {
+		if got := whatIfWords([]WhatIf{{Words: "half of its work", P99: &Replayed{Was: x.was, Is: x.is}}}, x.promised); got != x.want {
 			t.Errorf("%v -> %v: %q, want %q", x.was, x.is, got, x.want)
 		}
 	}

@@ -28,7 +28,7 @@ func showFindings(p *page, r *Report) {
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+".", whole)
 		p.wrap(plain, "  ", sentence(saving(f, r.Findings[:i]))+".", whole)
 		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)-20), whole)
-		p.wrap(green, "  fix      ", whatIfWords(f.WhatIf)+f.Fix, whole)
+		p.wrap(green, "  fix      ", whatIfWords(f.WhatIf, f.p99-f.Impact.P99Saving)+f.Fix, whole)
 	}
 }
 
