@@ -98,12 +98,17 @@ func ofOne(r *Report, f *Finding) string {
 	return " at " + f.Endpoint
 }
 
-// firstLead is the index of the lead that the answer names, or else 0.
+// firstLead is the index of the lead that the answer names, of its endpoint if there is one, or else 0.
 func firstLead(r *Report) int {
-	if named := besides(r); named != nil {
-		return max(0, slices.IndexFunc(r.Leads, func(f Finding) bool { return f.ID == named.ID }))
+	named := besides(r)
+	if named == nil {
+		return 0
 	}
-	return 0
+	at := slices.IndexFunc(r.Leads, func(f Finding) bool { return f.ID == named.ID && f.Endpoint == named.Endpoint })
+	if at < 0 {
+		at = slices.IndexFunc(r.Leads, func(f Finding) bool { return f.ID == named.ID })
+	}
+	return max(0, at)
 }
 
 // sentence begins a text as a sentence does.
