@@ -36,10 +36,10 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	by, putOff := bySymptom(c, spans), bySymptom(c, tookFromWork(c))
 	for i := range c.Symptoms {
 		cd := cpuAt(c, &c.Symptoms[i], by[i], own)
-		if cd.May = putOff[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.May)), int64(c.Time())) >= c.Worth {
-			cd.Title += ", and " + meanWords(c, cd.May) + " longer as programs beside the service have the processors meanwhile"
-		}
 		nameCode(c, &c.Symptoms[i], sampled, &cd)
+		if cd.May = putOff[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.May)), int64(c.Time())) >= c.Worth {
+			cd.Title += "; that takes " + meanWords(c, cd.May) + " longer, as other programs have the processors meanwhile"
+		}
 		res.Candidates = append(res.Candidates, cd)
 	}
 	waitBehind(c, res.Candidates)
