@@ -39,8 +39,7 @@ func testClientPerRequest(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time credentials are fetched, and no stack tells whether a client is built meanwhile"
 	}
 	private, opened := 0, 0
-	for _, p := range byPeer(c) {
-		pool := privatePools(c, p)
+	for _, pool := range privatePools(c) {
 		opened += pool.opened
 		if private += len(pool.conns); len(pool.conns) >= manyBuilds {
 			res.Candidates = append(res.Candidates, poolsAt(c, pool))

@@ -15,7 +15,7 @@ func heldWhileWaiting() diagnosis.Hypothesis {
 		ID:    "held-while-waiting",
 		Title: "Transactions are held open over other work, and others wait for them",
 		Doc: "Supported by requests that wait behind sessions of PostgreSQL or MySQL that are idle in transaction: for a pooled connection whose holder has a transaction open and asks its session nothing, " +
-			"or for the answer to a statement on a table that an open transaction of another session has written to, if at least 80 % of such answers that take 3 times as long as usual come as that one ends: within a quarter of the time between its end and the one before. " +
+			"or for the answer to a statement that writes to a table which an open transaction of another session has written to, or reads of it to write to it after that, if at least 80 % of such answers that take 3 times as long as usual come as that one ends: within a quarter of the time between its end and the one before. " +
 			"Taken out of each request: the part of those waits in which the other session was idle. That a request is slow itself between BEGIN and COMMIT is other suspects' matter; how long, and what it does, is said here.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"pool-exhausted", "slow-peer", "accept-queue", "load"},
@@ -55,7 +55,8 @@ type held struct {
 	telemetry  *telemetry
 	open       []timeline.Transaction // in order of their start
 	idle       map[timeline.StrandID][]window
-	idleOf     [][]window // of each transaction: its gaps, in order
+	idleOf     [][]window               // of each transaction: its gaps, in order
+	reads      map[timeline.CallID]bool // statements that lock what they read
 	all, gaps  Duration
 	sends      int
 	did        [heldKinds]Duration // meanwhile

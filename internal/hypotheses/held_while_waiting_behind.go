@@ -31,14 +31,55 @@ func writes(call *timeline.Call) (table string, ok bool) {
 	return "", false
 }
 
+// readsBefore are the statements that read of a table which their transaction writes to after
+// that: they may lock what they read, as SELECT ... FOR UPDATE does.
+func (h *held) readsBefore() map[timeline.CallID]bool {
+	out := map[timeline.CallID]bool{}
+	for i := range h.open {
+		written := map[string]bool{}
+		for _, id := range slices.Backward(h.open[i].Calls) {
+			if table, ok := writes(&h.c.Calls[id]); ok {
+				written[table] = true
+			}
+			if verb, table, _ := strings.Cut(h.c.Calls[id].Operation, " "); verb == "SELECT" && written[table] {
+				out[id] = true
+			}
+		}
+	}
+	return out
+}
+
+// locks is the table of whose rows a statement holds locks.
+func (h *held) locks(call *timeline.Call) (table string, ok bool) {
+	if h.reads[call.ID] {
+		return strings.TrimPrefix(call.Operation, "SELECT "), true
+	}
+	return writes(call)
+}
+
 // statements returns what requests waited for answers to statements on tables that
-// other, idle transactions had written to.
-func (h *held) statements() (out []diagnosis.Span) {
+// other, idle transactions had written to. That what is read is locked is not seen: it is held to
+// be if who reads it waits for those.
+func (h *held) statements() []diagnosis.Span {
 	usual := h.usual()
+	h.reads = h.readsBefore()
+	reads, ends, long := h.waiting(usual, true)
+	if reads == nil {
+		h.reads, ends, long = nil, 0, 0
+	}
+	out, ended, of := h.waiting(usual, false)
+	h.ends, h.long = ends+ended, long+of
+	return append(out, reads...)
+}
+
+// waiting returns what statements that read before they write, or those that write, waited for
+// such a transaction, nil if chance tells as much; of how many that took long, and how many of
+// them ended as it did.
+func (h *held) waiting(usual map[string]Duration, reads bool) (out []diagnosis.Span, ends, long int) {
 	for i := range h.c.Calls {
 		call := &h.c.Calls[i]
-		table, ok := writes(call)
-		if !ok || call.Request == timeline.None || call.Arrived == recording.NoTime || call.Sent == recording.NoTime {
+		table, ok := h.locks(call)
+		if !ok || h.reads[call.ID] != reads || call.Request == timeline.None || call.Arrived == recording.NoTime || call.Sent == recording.NoTime {
 			continue
 		}
 		took := call.Arrived.Sub(call.Sent)
@@ -49,16 +90,16 @@ func (h *held) statements() (out []diagnosis.Span) {
 		if len(spans) == 0 {
 			continue
 		}
-		h.long++
+		long++
 		if ended {
-			h.ends++
+			ends++
 			out = append(out, spans...)
 		}
 	}
-	if 100*h.ends < heldMostly*h.long || h.ends < heldLeast {
-		return nil
+	if 100*ends < heldMostly*long || ends < heldLeast {
+		return nil, ends, long
 	}
-	return out
+	return out, ends, long
 }
 
 // usual is how long the answer to each statement takes, by the lower quartile: those that
@@ -79,7 +120,7 @@ func (h *held) usual() map[string]Duration {
 	return out
 }
 
-// behindOne returns when, during a statement, another transaction that had written to its
+// behindOne returns when, during a statement, another transaction that had locked rows of its
 // table was idle: if one ended as the answer came, that one, and before it those that it
 // waited for itself.
 func (h *held) behindOne(call *timeline.Call, table string) (out []diagnosis.Span, ended bool) {
@@ -93,7 +134,7 @@ func (h *held) behindOne(call *timeline.Call, table string) (out []diagnosis.Spa
 				out = append(out, diagnosis.Span{Request: call.Request, From: from, To: to})
 			}
 		}
-		first := h.firstWrite(&h.open[k], table)
+		first := h.firstLock(&h.open[k], table)
 		if !ended || first.Sent == recording.NoTime || first.Arrived <= call.Sent {
 			break
 		}
@@ -106,7 +147,7 @@ func (h *held) behindOne(call *timeline.Call, table string) (out []diagnosis.Spa
 	return out, ended
 }
 
-// before returns the transaction that had written to the table of a statement and was the last
+// before returns the transaction that had locked rows of the table of a statement and was the last
 // to end before its answer came, if that came soon enough after; if none did, one that was open;
 // -1 if there is none.
 func (h *held) before(call *timeline.Call, table string) (at int, ended bool) {
@@ -115,7 +156,7 @@ func (h *held) before(call *timeline.Call, table string) (at int, ended bool) {
 	i, _ := slices.BinarySearchFunc(h.open, call.Arrived, func(x timeline.Transaction, at diagnosis.Time) int { return cmp.Compare(x.From, at) })
 	for k := i - 1; k >= 0 && k >= i-heldLooks; k-- {
 		x := &h.open[k]
-		first := h.firstWrite(x, table)
+		first := h.firstLock(x, table)
 		if x.Conn == call.Conn || first == nil || first.Arrived > call.Arrived || first.Arrived == recording.NoTime {
 			continue
 		}
@@ -143,10 +184,10 @@ func (h *held) before(call *timeline.Call, table string) (at int, ended bool) {
 // heldLooks bounds how many transactions before a time are looked at.
 const heldLooks = 64
 
-// firstWrite returns the first statement with which a transaction wrote to a table, or nil.
-func (h *held) firstWrite(x *timeline.Transaction, table string) *timeline.Call {
+// firstLock returns the first statement with which a transaction locked rows of a table, or nil.
+func (h *held) firstLock(x *timeline.Transaction, table string) *timeline.Call {
 	for _, id := range x.Calls {
-		if at, ok := writes(&h.c.Calls[id]); ok && at == table {
+		if at, ok := h.locks(&h.c.Calls[id]); ok && at == table {
 			return &h.c.Calls[id]
 		}
 	}

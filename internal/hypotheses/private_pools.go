@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -26,11 +27,34 @@ type pools struct {
 // connections.
 const lingers = diagnosis.Time(10 * milli)
 
-// privatePools finds connections that one needless call opened, and that served one
+// privatePools finds those of each peer. Each process builds clients of its own, and what that
+// costs goes together.
+func privatePools(c *diagnosis.Case) (out []*pools) {
+	index := map[string]int{}
+	for _, p := range byPeer(c) {
+		of := privatePoolsOf(c, p)
+		n, ok := index[p.peer]
+		if !ok {
+			index[p.peer] = len(out)
+			out = append(out, of)
+			continue
+		}
+		all := out[n]
+		all.peerCalls.calls, all.conns = append(all.peerCalls.calls, of.peerCalls.calls...), append(all.conns, of.conns...)
+		maps.Copy(all.churned, of.churned)
+		all.opened, all.calls, all.ended, all.beside = all.opened+of.opened, all.calls+of.calls, all.ended+of.ended, all.beside+of.beside
+	}
+	for _, p := range out {
+		p.fetches = p.fetching(c)
+	}
+	return out
+}
+
+// privatePoolsOf finds connections that one needless call opened, and that served one
 // request only: those that a client would have used again, had it outlived the request.
 // A client that keeps no connection at all is of another kind: its connections carry one
 // call each, and none stays open.
-func privatePools(c *diagnosis.Case, p peerCalls) *pools {
+func privatePoolsOf(c *diagnosis.Case, p peerCalls) *pools {
 	out := &pools{peerCalls: p, churned: map[timeline.CallID]bool{}}
 	of := map[recording.ConnID][]timeline.CallID{}
 	for _, id := range p.calls {
@@ -63,9 +87,8 @@ func privatePools(c *diagnosis.Case, p peerCalls) *pools {
 		}
 	}
 	if 2*len(out.conns) < out.opened {
-		out.conns = nil // the rest is shared: so is the client
+		return &pools{peerCalls: p, opened: out.opened, churned: map[timeline.CallID]bool{}} // the rest is shared: so is the client
 	}
-	out.fetches = out.fetching(c)
 	return out
 }
 

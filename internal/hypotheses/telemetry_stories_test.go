@@ -63,10 +63,12 @@ func heldStories() []story {
 	}
 	return []story{
 		{"held-while-waiting/supported", "Four requests come at once and update the same row; each asks another service for 5 ms before it commits:\n1 |update|ask 5|commit|   2 |update waits for 1's commit|ask 5|commit|   ...",
-			python(reserved(true, 0))},
-		{"held-while-waiting/late-supported", "The same on a busy host: who waited has the answer 900 us after the one before has that to its commit.", python(reserved(true, 900*us))},
-		{"held-while-waiting/refuted", "The same, each with a row of its own: sessions are idle in transaction, and nobody waits for them.", python(reserved(false, 0))},
-		{"held-while-waiting/chance-refuted", "Two of four update rows of their own every millisecond; what the others update takes 8 ms. A transaction ends as that is answered, as at any other time.", python(amidCommits())},
+			python(reserved("UPDATE", true, 0))},
+		{"held-while-waiting/late-supported", "The same on a busy host: who waited has the answer 900 us after the one before has that to its commit.", python(reserved("UPDATE", true, 900*us))},
+		{"held-while-waiting/refuted", "The same, each with a row of its own: sessions are idle in transaction, and nobody waits for them.", python(reserved("UPDATE", false, 0))},
+		{"held-while-waiting/chance-refuted", "Two of four update rows of their own every millisecond; what the others update takes 8 ms. A transaction ends as that is answered, as at any other time.", python(amidCommits("UPDATE"))},
+		{"held-while-waiting/read-supported", "Each reads its row to update it (SELECT ... FOR UPDATE), asks another service for 5 ms, and updates it: who reads the same row waits for the commit.", python(reserved("SELECT", true, 0))},
+		{"held-while-waiting/read-refuted", "They only read before they update: reading takes some of them 8 ms, whoever commits meanwhile.", python(amidCommits("SELECT"))},
 		{"held-while-waiting/undecided", "The sessions are encrypted.", python(func(t *thread, _ int) {
 			if t.kept == nil {
 				t.kept = t.session()
@@ -77,9 +79,9 @@ func heldStories() []story {
 	}
 }
 
-// reserved lets a request update a row, ask another service, and commit; who updates the
-// same row waits for the commit, and has the answer so late after that.
-func reserved(same bool, late recording.Time) func(t *thread, burst int) {
+// reserved lets a request lock a row by a statement, ask another service, update the row, and commit; who
+// locks the same row waits for the commit, and has the answer so late after that.
+func reserved(locks string, same bool, late recording.Time) func(t *thread, burst int) {
 	sessions := map[recording.ThreadID]*outgoing{}
 	var free recording.Time
 	return func(t *thread, _ int) {
@@ -93,16 +95,19 @@ func reserved(same bool, late recording.Time) func(t *thread, burst int) {
 		if same {
 			took = max(took, free+late-t.at)
 		}
-		t.statement(s, &recording.Command{Operation: "UPDATE", Target: "stock"}, recording.TransactionOpen, took)
+		t.statement(s, &recording.Command{Operation: locks, Target: "stock"}, recording.TransactionOpen, took)
 		keptCall(t, 5000*us)
+		if locks != "UPDATE" {
+			t.statement(s, &recording.Command{Operation: "UPDATE", Target: "stock"}, recording.TransactionOpen, 300*us)
+		}
 		t.statement(s, &recording.Command{Operation: "COMMIT"}, recording.TransactionIdle, 200*us)
 		free = t.at
 	}
 }
 
-// amidCommits lets every other thread commit a short transaction again and again, while a statement
+// amidCommits lets every other thread commit a short transaction again and again, while such a statement
 // of the others on the same table takes long.
-func amidCommits() func(t *thread, burst int) {
+func amidCommits(verb string) func(t *thread, burst int) {
 	sessions := map[recording.ThreadID]*outgoing{}
 	return func(t *thread, burst int) {
 		s := sessions[t.id]
@@ -116,8 +121,11 @@ func amidCommits() func(t *thread, burst int) {
 		}
 		for range times {
 			t.statement(s, &recording.Command{Operation: "BEGIN"}, recording.TransactionOpen, 100*us)
-			t.statement(s, &recording.Command{Operation: "UPDATE", Target: "stock"}, recording.TransactionOpen, took)
+			t.statement(s, &recording.Command{Operation: verb, Target: "stock"}, recording.TransactionOpen, took)
 			t.compute(200 * us)
+			if verb != "UPDATE" {
+				t.statement(s, &recording.Command{Operation: "UPDATE", Target: "stock"}, recording.TransactionOpen, 100*us)
+			}
 			t.statement(s, &recording.Command{Operation: "COMMIT"}, recording.TransactionIdle, 100*us)
 		}
 	}
