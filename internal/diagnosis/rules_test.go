@@ -173,6 +173,24 @@ func TestTheMostOfALead(t *testing.T) {
 	}
 }
 
+// What may be a peer's own, all of it or nothing, follows from no finding that has another time.
+func TestWhatMayGoFollowsFromWhatHasItsTime(t *testing.T) {
+	for _, c := range []struct {
+		cause timeline.Cause
+		want  string
+	}{{timeline.CauseLock, "lead"}, {timeline.CauseRemote, "minor"}} {
+		peer := but(taking("slow-peer", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Seen, cd.May, cd.Spans = cd.Spans, cd.Spans, nil })
+		peer.Where = true
+		line := taking("line", c.cause)
+		line.Explains = []string{"slow-peer"}
+		tl := newTimeline()
+		every(tl, "GET /", 40, func(int) []piece {
+			return append(work(8000), piece{timeline.PhaseRemote, timeline.CauseRemote, 8000})
+		})
+		expect(t, Diagnose(tl, []Hypothesis{line, peer}, Options{}), map[string]string{"line": "found", "slow-peer": c.want})
+	}
+}
+
 func TestWhatIsNotProvenIsALead(t *testing.T) {
 	h := but(taking("serial", timeline.CauseLock), func(_ *Case, cd *Candidate) { cd.Decide = "whether a call needs the answer to the one before" })
 	tl := newTimeline()

@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -122,12 +123,16 @@ func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
 			all++
 		}
 	}
+	fix := "give " + ahead + " a connection of its own (a second client, or the client's duplicate), and keep what blocks or takes long off the connection that requests share; where requests are behind each other, use a pool of connections"
+	if l.keepsBusy(c) {
+		fix = lessAtOnce(ahead)
+	}
 	n := len(l.calls)
 	return diagnosis.Candidate{
 		Place: ahead + " ahead of others on the connection to " + l.peer,
 		Title: diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " calls to " + l.peer + " wait " + diagnosis.Human(total/Duration(max(1, n))) +
 			" on average behind " + ahead + owner + " on the connection that they share" + calledIn(c, l.heads) + ": the peer answers in order",
-		Fix:   "give " + ahead + " a connection of its own (a second client, or the client's duplicate), and keep what blocks or takes long off the connection that requests share; where requests are behind each other, use a pool of connections",
+		Fix:   fix,
 		Next:  "dwell show REC --slowest 3 shows the queue of each call; the peer's own slow log shows nothing of it",
 		Spans: l.spans,
 		Evidence: []diagnosis.Evidence{
@@ -138,4 +143,19 @@ func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
 			diagnosis.Count("connections on which that was so", len(l.conns)),
 		},
 	}
+}
+
+// keepsBusy reports that what was ahead kept a peer at work that does one thing at a time, as Redis does: who
+// asks on another connection waits for that as well. What waits there for something to happen does not.
+func (l *lineOf) keepsBusy(c *diagnosis.Case) bool {
+	var there, all Duration
+	for _, id := range l.heads {
+		k := &c.Calls[id]
+		if k.Protocol != recording.ProtocolRedis || k.Excluded != "" || strings.HasPrefix(k.Operation, "XREAD") || k.Arrived == recording.NoTime {
+			return false
+		}
+		from := max(k.Sent, k.Turn)
+		there, all = there+k.Arrived.Sub(from), all+k.End.Sub(from)
+	}
+	return 2*there >= all
 }

@@ -184,8 +184,7 @@ func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
 		Place: l.ahead + " under way at " + l.peer,
 		Title: diagnosis.Plural(n, "call") + " to " + l.peer + " waited " + diagnosis.Human(total/Duration(max(1, n))) + " on average while " + l.ahead + owner + " was under way there" +
 			calledIn(c, l.heads) + ": the peer does one thing at a time",
-		Fix: "ask for less at once with " + l.ahead + " (in pages, by a cursor), or ask it of another instance (a replica), so that what requests ask need not wait for it; " +
-			"a faster network, or more connections, changes nothing",
+		Fix:   lessAtOnce(l.ahead),
 		Next:  "the peer's own log of slow operations names " + l.ahead + ", and none of those that waited",
 		Spans: l.spans,
 		Evidence: []diagnosis.Evidence{
@@ -195,4 +194,10 @@ func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
 			diagnosis.Count("calls that others waited for", len(l.heads)),
 		},
 	}
+}
+
+// lessAtOnce is what helps where a peer that does one thing at a time is kept at work by an operation.
+func lessAtOnce(operation string) string {
+	return "ask for less at once with " + operation + " (in pages, by a cursor), or ask it of another instance (a replica), so that what requests ask need not wait for it; " +
+		"a faster network, or more connections, changes nothing"
 }

@@ -50,6 +50,8 @@ func transportStories() []story {
 			python(func(t *thread, _ int) { keptCall(t, 600*us) })},
 		{"head-of-line/supported", "Work of no request waits for jobs at Redis, 20 ms each time, on the connection that requests ask on: the peer answers that first.",
 			python(func(t *thread, _ int) { t.behind("BRPOP", 20_000*us) })},
+		{"head-of-line/busy-supported", "Work of no request asks Redis for KEYS, 20 ms each time, on the connection that requests ask on: those would wait on any other, too.",
+			python(func(t *thread, _ int) { t.behind("KEYS", 20_000*us) })},
 		{"head-of-line/refuted", "Requests ask on a connection that nobody else uses.", python(func(t *thread, _ int) { t.behind("", 0) })},
 		{"head-of-line/undecided", "Facts of reads and writes were lost while a request ran.", lostIO},
 		{"slow-peer/rush-supported", "What the database says is kept for 150 ms; whoever comes after that, and until the new answer is there 20 ms later, asks for it.",
