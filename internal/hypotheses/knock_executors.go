@@ -108,7 +108,7 @@ func partsOf(r *timeline.Request) []timeline.Part {
 	if r.Strand == timeline.None || r.FirstRead == recording.NoTime || slices.ContainsFunc(r.Parts, func(p timeline.Part) bool { return p.Strand == r.Strand }) {
 		return r.Parts
 	}
-	return append(slices.Clone(r.Parts), timeline.Part{Strand: r.Strand, From: r.FirstRead, To: r.End})
+	return append(slices.Clone(r.Parts), timeline.Part{Strand: r.Strand, From: r.FirstRead, To: r.Served()})
 }
 
 // takers is how many threads have taken errands.

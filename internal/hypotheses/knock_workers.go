@@ -162,7 +162,7 @@ func collectWorkforces(c *diagnosis.Case) (out []*workforce) {
 		w.jobs = make([]queueing.Job, len(w.ids))
 		for i, id := range w.ids {
 			r := &c.Requests[id]
-			w.jobs[i] = queueing.Job{Arrive: r.Start, Service: r.End.Sub(r.FirstRead)}
+			w.jobs[i] = queueing.Job{Arrive: r.Start, Service: r.Served().Sub(r.FirstRead)}
 		}
 		w.waits = queueing.Waits(w.jobs, w.workers)
 	}
@@ -181,7 +181,7 @@ func servedBy(c *diagnosis.Case, strands map[timeline.StrandID]bool) map[timelin
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		if strands[r.Strand] {
-			out[r.Strand] = append(out[r.Strand], served{window{r.FirstRead, r.End}, id})
+			out[r.Strand] = append(out[r.Strand], served{window{r.FirstRead, r.Served()}, id})
 		}
 		for _, p := range r.Parts {
 			if strands[p.Strand] {

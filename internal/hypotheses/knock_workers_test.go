@@ -3,8 +3,28 @@ package hypotheses
 import (
 	"testing"
 
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 )
+
+// A worker serves every 10 ms, for 8 ms, and the socket keeps each answer back for another 40 ms: it has time
+// to spare, and a pause of 5 ms in one of them costs nobody else anything.
+func TestWorkersAreFreeWhileASocketKeepsTheirAnswer(t *testing.T) {
+	const ms = diagnosis.Time(1_000_000)
+	tl := &timeline.Timeline{Strands: []timeline.Strand{{}}}
+	for i := range 100 {
+		at := diagnosis.Time(10*i+10) * ms
+		r := timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: timeline.NoMore(), ID: timeline.RequestID(i), Start: at, FirstRead: at, End: at + 48*ms}
+		r.More().Held = at + 8*ms
+		tl.Requests = append(tl.Requests, r)
+	}
+	paused := stay{diagnosis.Span{Request: 3, From: 40 * ms, To: 45 * ms}, 0, timeline.None}
+	for i, freed := range workersFree(&diagnosis.Case{Timeline: tl}, []stay{paused}) {
+		if freed != 0 {
+			t.Errorf("request %d is taken %d ns sooner", i, freed)
+		}
+	}
+}
 
 // While a request sleeps, its thread reads no other; a loop does, and who waits there for a
 // connection waits as long.

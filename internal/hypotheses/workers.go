@@ -28,7 +28,7 @@ func waitedFor(c *diagnosis.Case) workers {
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		if _, ok := w[r.Strand]; ok && r.FirstRead != recording.NoTime {
-			w[r.Strand] = append(w[r.Strand], window{r.FirstRead, r.End})
+			w[r.Strand] = append(w[r.Strand], window{r.FirstRead, r.Served()})
 		}
 	}
 	for _, served := range w {
@@ -141,7 +141,7 @@ func servedByThread(c *diagnosis.Case) workers {
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		if r.Strand != timeline.None && r.FirstRead != recording.NoTime && !c.Strands[r.Strand].Loop && c.Strands[r.Strand].Goroutine == recording.NoGoroutine {
-			w[r.Strand] = append(w[r.Strand], window{r.FirstRead, r.End})
+			w[r.Strand] = append(w[r.Strand], window{r.FirstRead, r.Served()})
 		}
 	}
 	for _, list := range w {

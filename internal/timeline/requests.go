@@ -59,6 +59,15 @@ func (r *Request) More() *RequestMore {
 // Duration of the request.
 func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
 
+// Served is when who served it was done with it: the end of its response had been written, also if the
+// socket kept that back.
+func (r *Request) Served() Time {
+	if r.Held != recording.NoTime {
+		return r.Held
+	}
+	return r.End
+}
+
 // OpenAt reports that it was under way at a time: somebody had read it, and it was not over.
 func (r *Request) OpenAt(at Time) bool { return r.FirstRead <= at && at < r.End }
 
