@@ -99,7 +99,8 @@ func (w *workerWait) sooner(busy *busySum, gone Duration) (out []diagnosis.Span)
 }
 
 // workersFree replays the requests of each process through its workers, as they were
-// and without what is gone, and returns how much sooner each request is taken.
+// and without what is gone, and returns how much sooner each request is taken: where they wait for longer
+// as replayed than was recorded, the same part of what was.
 func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 	less := make([]Duration, len(c.Requests))
 	for i := range gone {
@@ -115,7 +116,8 @@ func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 			without[i].Service = max(0, without[i].Service-less[id])
 		}
 		for i, would := range queueing.Waits(without, w.workers) {
-			freed[w.ids[i]] = w.waits[i] - would
+			d, r := w.waits[i]-would, &c.Requests[w.ids[i]]
+			freed[w.ids[i]] = min(d, diagnosis.ShareOf(int64(d), int64(w.waits[i])).Of(r.FirstRead.Sub(r.Start)))
 		}
 	}
 	return freed

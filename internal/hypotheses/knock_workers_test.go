@@ -26,6 +26,23 @@ func TestWorkersAreFreeWhileASocketKeepsTheirAnswer(t *testing.T) {
 	}
 }
 
+// Requests come every 10 ms and take 12 ms, but wait 1 ms: one worker as replayed has a queue that grows, which
+// the service has not.
+func TestWorkersThatWereSeenToBeFreeHaveNoLongQueue(t *testing.T) {
+	const ms = diagnosis.Time(1_000_000)
+	tl := &timeline.Timeline{Strands: []timeline.Strand{{}}}
+	for i := range 100 {
+		at := diagnosis.Time(10*i+10) * ms
+		tl.Requests = append(tl.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: timeline.NoMore(), ID: timeline.RequestID(i), Start: at, FirstRead: at + ms, End: at + 13*ms})
+	}
+	paused := stay{diagnosis.Span{Request: 3, From: 41 * ms, To: 46 * ms}, 0, timeline.None}
+	for i, freed := range workersFree(&diagnosis.Case{Timeline: tl}, []stay{paused}) {
+		if freed > Duration(ms) {
+			t.Errorf("request %d, which waits 1 ms, is taken %d ns sooner", i, freed)
+		}
+	}
+}
+
 // While a request sleeps, its thread reads no other; a loop does, and who waits there for a
 // connection waits as long.
 func TestALoopIsNotHeldUpByARequestThatWaits(t *testing.T) {
