@@ -50,15 +50,15 @@ type Input struct {
 // parts of requests that tells, and notes the sleeps in which strands lingered.
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
-	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
-	if !calls && !answers && !taken && !awaitsTasks(h) {
+	calls, answers, told := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork() || in.Contexts != nil
+	if !calls && !answers && !told && !awaitsTasks(h) {
 		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
 	h.open = timeline.OpenIn(t)
 	h.listWakes()
 	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
-	if calls || answers || taken {
+	if calls || answers || told {
 		h.byCallsAndAnswers()
 		h.eachJob(parts.addParts)
 		parts.addTakings()
