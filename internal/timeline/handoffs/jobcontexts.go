@@ -82,21 +82,34 @@ func (h *activity) wentOn(j *job) bool {
 // toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
 // have given it another's work then.
 func (h *activity) toldLoop(j *job, at recording.Time) bool {
+	return h.wokeLoop(j, at) != recording.NoTime
+}
+
+// wokeLoop is when it first did so; NoTime: it did not.
+func (h *activity) wokeLoop(j *job, at recording.Time) recording.Time {
 	steps := h.f.Threads[j.by].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
 	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < at); k++ {
 		off := steps[k].Off
 		if off != nil && timeline.PollWait(off.Syscall) && off.WakerKind == recording.WakerThread && h.f.Strand(off.Waker) == j.strand && off.Woken > j.from && off.Woken < at {
-			return true
+			return off.Woken
 		}
 	}
-	return false
+	return recording.NoTime
 }
 
 // addTold adds a job in which no call was made to the parts of the request that the strand was
-// woken for.
+// woken for. Where it did not wait for work again before the request was over, it may have gone on to
+// another's since it woke the loop with what it had done.
 func (h *partList) addTold(j *job) {
-	if j.told && len(j.calls) == 0 && j.to <= h.t.Requests[j.claim].End {
-		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: j.to}, timeline.None)
+	if !j.told || len(j.calls) > 0 {
+		return
+	}
+	to, end := j.to, h.t.Requests[j.claim].End
+	if to > end {
+		to = h.wokeLoop(j, end)
+	}
+	if to != recording.NoTime {
+		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: to}, timeline.None)
 	}
 }
