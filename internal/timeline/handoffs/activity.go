@@ -129,7 +129,7 @@ func (h *activity) worksFor(s timeline.StrandID, at recording.Time) timeline.Req
 	if x := h.takingAt(s, at); x != nil {
 		return x.request
 	}
-	if j := h.jobAt(s, at); j != nil && j.told && at < h.t.Requests[j.claim].End && !(h.wentOn(j) && h.toldLoop(j, at)) {
+	if j := h.jobAt(s, at); j != nil && j.told && at < h.t.Requests[j.claim].End && !(h.wentOn(j) && h.wokeLoop(j, at) != recording.NoTime) {
 		return j.claim
 	}
 	return timeline.None

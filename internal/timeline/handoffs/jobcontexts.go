@@ -79,13 +79,8 @@ func (h *activity) wentOn(j *job) bool {
 	return k < len(calls) && h.sent(calls[k]) < j.to
 }
 
-// toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
-// have given it another's work then.
-func (h *activity) toldLoop(j *job, at recording.Time) bool {
-	return h.wokeLoop(j, at) != recording.NoTime
-}
-
-// wokeLoop is when it first did so; NoTime: it did not.
+// wokeLoop is when a strand first woke the loop which had woken it, before a time; NoTime: it did not. The
+// loop may have given it another's work then.
 func (h *activity) wokeLoop(j *job, at recording.Time) recording.Time {
 	steps := h.f.Threads[j.by].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
