@@ -117,7 +117,7 @@ func (n *neighbours) used(busy, own diagnosis.Share) string {
 		text += ", others " + diagnosis.Percent(busy-own)
 		switch {
 		case n.names != "":
-			text += ", most of all by " + n.names
+			text += ", most of that by programs named " + n.names
 		case n.share == 0:
 			text += " (which ones was not recorded)"
 		}

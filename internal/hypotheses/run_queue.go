@@ -9,7 +9,7 @@ import (
 func runQueue() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "run-queue",
-		Title: "Requests wait for a processor",
+		Title: "Requests wait for a processor, or for others that do",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
 			"control group is throttled, or while programs that are not watched, which are named, use a tenth of the processors (but not where the service uses most of what is in use and requests wait mostly for each other's work), or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or requests wait for processors that have time to spare on the whole and seldom for each other's work, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
 		Queue:    true,
@@ -61,13 +61,13 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	if !lack {
 		return soonServed(c, res, h)
 	}
-	place, fix := "the host's processors", others.fix(h.busy, own)
-	if h.throttled >= throttledShare {
-		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
-	}
-	behind := behindReady(c)
-	if d := diagnosis.Total(behind); d > 0 {
-		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who wait for a processor", diagnosis.ShareOf(int64(d), int64(c.Time()))))
+	place, who, fix := lacking(h, &others, own)
+	behind, besides := behindReady(c), ""
+	if d := diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time())); d > 0 {
+		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who wait for a processor", d))
+		if d >= c.Worth {
+			besides = ", another " + diagnosis.Percent(d) + " for locks and workers that others have who wait for one"
+		}
 	}
 	res.Lead = diagnosis.Percent(share) + " of all request time is spent waiting for a processor"
 	proven, beside, decide := share >= diagnosis.Whole/2, othersHave(c, h), ""
@@ -76,7 +76,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
-		Title:    "Requests wait for a processor: " + diagnosis.Percent(share) + " of all request time" + others.used(h.busy, own),
+		Title:    "Requests wait for a processor: " + diagnosis.Percent(share) + " of all request time" + besides + who,
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    append(spans, behind...),
@@ -86,6 +86,15 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Evidence: append(ev, others.evidence...),
 	}}
 	return res
+}
+
+// lacking says which processors there are too few of, who has them, and what would help.
+func lacking(h host, others *neighbours, own diagnosis.Share) (place, who, fix string) {
+	if h.throttled >= throttledShare {
+		return "the control group's CPU quota", "; a CPU quota stopped the service's control group for " + diagnosis.Percent(h.throttled) + " of the time",
+			"raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
+	}
+	return "the host's processors", others.used(h.busy, own), others.fix(h.busy, own)
 }
 
 // othersHave reports whether it is programs beside the service that have the processors which requests wait for.

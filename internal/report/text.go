@@ -18,6 +18,9 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	}
 	var p *page
 	for _, b := range briefer {
+		if b.leads > 0 && b.calls == 0 && !namesLead(r) {
+			continue
+		}
 		if p = write(r, o, b); p.fits() {
 			break
 		}
@@ -299,7 +302,7 @@ const (
 func (p *page) timeHead(e *Endpoint) {
 	const title, wide = "Where the time goes: ", 44
 	if p.width >= roomForBars {
-		p.raw(p.paint(bold, pad(title+middle(e.Name, wide-len(title)), wide+1)+pad("ordinary (near p50)", 29)+"slow (near p99)"))
+		p.raw(p.paint(bold, pad(title+middle(e.Name, wide-len(title)), wide+1)+pad("ordinary (near p50)", 29)+"slow ("+slowest(e)+")"))
 		return
 	}
 	p.line(bold, "%s%s", title, middle(e.Name, p.width-len(title)))

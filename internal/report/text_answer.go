@@ -21,9 +21,9 @@ func answer(p *page, r *Report) {
 // those within 5 percentile points of p99. Causes that it names are added to those that were named.
 func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	e := focus(r)
-	where = fmt.Sprintf("An ordinary %s takes %s: %s. The slowest %s: %s.",
+	where = fmt.Sprintf("An ordinary %s takes %s: %s. The %s %s: %s.",
 		requestOf(e), human(e.Ordinary), mostOf(e, named, func(c CauseRow) Decimal { return c.P50Share }),
-		slowest(e), mostOf(e, named, func(c CauseRow) Decimal { return c.P99Share }))
+		slowest(e), slowTake(e), mostOf(e, named, func(c CauseRow) Decimal { return c.P99Share }))
 	text, s = wrong(r)
 	if open := unknown(e); open != "" {
 		text += " " + open
@@ -34,13 +34,20 @@ func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	return where, text, s
 }
 
-// slowest says how many the slow requests are, and what they take, as "The slowest ..." goes on.
+// slowest says how many the slow requests are.
 func slowest(e *Endpoint) string {
-	n := len(e.ids.slow)
-	if n == 1 {
+	if n := len(e.ids.slow); n != 1 {
+		return "slowest " + thousands(int64(n))
+	}
+	return "slowest"
+}
+
+// slowTake says what they take, as a sentence on the slowest goes on.
+func slowTake(e *Endpoint) string {
+	if len(e.ids.slow) == 1 {
 		return "takes " + human(e.Slow)
 	}
-	return thousands(int64(n)) + " take " + human(e.Slow) + " on average"
+	return "take " + human(e.Slow) + " on average"
 }
 
 func requestOf(e *Endpoint) string {
@@ -101,7 +108,7 @@ func wrong(r *Report) (string, style) {
 	}
 	if d := besides(r); d != nil {
 		if d.others && len(r.Leads) > 0 && r.Leads[0].ID != d.ID {
-			return "No finding, but look at " + r.Leads[0].ID + " first: it takes most of what the service does itself. What else has the processors costs it besides: " + r.dominates(d) + ".", yellow
+			return "No finding, but look at " + r.Leads[0].ID + " first: that is most of what the service does itself. Besides, others have its processors: " + r.dominates(d) + ".", yellow
 		}
 		return "No finding, but look at this first: " + r.dominates(d) + ".", yellow
 	}

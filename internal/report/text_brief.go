@@ -37,6 +37,8 @@ var briefer = []brevity{
 	{3, 1, 5, 4, false, true, false},
 	{3, 1, 5, 2, false, true, false},
 	{3, 1, 4, 1, false, true, false},
+	{3, 1, 4, 0, false, true, false}, // if a lead is named
+	{3, 1, 3, 0, false, false, false},
 	{3, 0, 5, 4, false, true, false},
 	{3, 0, 5, 1, false, true, false},
 	{3, 0, 3, 1, false, true, false},

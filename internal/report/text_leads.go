@@ -38,7 +38,7 @@ func leads(p *page, r *Report) {
 		if len(told) > len(more) {
 			head = further + head
 		}
-		p.hang(plain, p.paint(yellow, head)+rest+" (mean / p99 saved at best; --all tells more): ", strings.Join(more, ", "), whole)
+		p.hang(plain, p.paint(yellow, head)+rest+" (mean / p99 saved at best, each by itself; --all tells more): ", strings.Join(more, ", "), whole)
 	}
 }
 
@@ -53,6 +53,13 @@ func leadsToTell(r *Report) (order []int) {
 		}
 	}
 	return order
+}
+
+// namesLead reports whether the first lines name a lead beside findings: what is known of it matters more than the
+// calls.
+func namesLead(r *Report) bool {
+	d := besides(r)
+	return d != nil && len(r.Findings) > 0 && r.toldAs(d.ID) == "a lead"
 }
 
 // elsewhere says where else there is a lead of the same hypothesis, if those are not told.

@@ -101,7 +101,7 @@ func cost(r *Report, all bool) string {
 	rec := &r.Recording
 	used := percent(rec.OverheadCPUShare) + " of a core"
 	if later := rec.OverheadLater; later > 0 && 2*later <= rec.OverheadCPUShare {
-		used = percent(later) + " of a core in the second half, " + percent(rec.OverheadCPUShare) + " in all, with what it took to begin"
+		used = percent(later) + " of a core in the second half (with its start " + percent(rec.OverheadCPUShare) + " in all)"
 	}
 	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s; ", plural(rec.Events, "event"), thousands(rec.Lost), used)
 	if rec.Stolen >= noted || all && rec.Stolen > 0 {
@@ -126,7 +126,7 @@ func cost(r *Report, all bool) string {
 		text += plural(n, "request") + " that measure no latency; "
 	}
 	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"; r.Requests.UnknownShare >= unit/100 {
-		text += " (nothing is known of it), of another " + percent(r.Requests.UnknownShare) + " only the cause unknown"
+		text += ", and what another " + percent(r.Requests.UnknownShare) + " waited for unknown"
 	}
 	if w := rec.WaitStacks; w != nil && all {
 		text += fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
