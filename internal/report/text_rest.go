@@ -126,7 +126,7 @@ func cost(r *Report, all bool) string {
 		text += plural(n, "request") + " that measure no latency; "
 	}
 	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"; r.Requests.UnknownShare >= unit/100 {
-		text += ", and what another " + percent(r.Requests.UnknownShare) + " waited for unknown"
+		text += "; of another " + percent(r.Requests.UnknownShare) + " the cause is unknown"
 	}
 	if w := rec.WaitStacks; w != nil && all {
 		text += fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
