@@ -123,7 +123,7 @@ func (t *trial) yield(j *judge) {
 
 // rankLead fills in what a lead is ranked by: what it takes of the mean and of a slow request. Of what
 // a request may be for, what it computes and what a peer answers, what it takes as a rule counts half: it can
-// be made cheaper at most. Whom others hit is slow by chance: what they cost is their share of the mean.
+// be made cheaper at most. Whom a wait for a processor hits is slow by chance: it counts by its share of the mean.
 func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	s := j.symptom(f.Impact.Endpoint)
 	off := j.lose(spans)
@@ -136,10 +136,10 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	case f.rank.needless:
 		f.rank.before = 2 * f.rank.all
 	case where && f.rank.own && cd.Decide == "":
-		f.rank.before = max(f.rank.all, f.Impact.Share) / 2 // with what goes with it
+		f.rank.before = f.rank.all / 2
 	}
 	switch {
-	case cd.Others:
+	case cd.Others, cd.trial.Queue && cd.trial.Where:
 		f.weight = 2 * mean(off, s.byID)
 	case where && (cd.Peer || cd.trial.Work):
 		f.weight -= min(mean(off, s.Ordinary), mean(off, s.byID), mean(off, s.Slow))

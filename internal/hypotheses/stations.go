@@ -232,7 +232,7 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 			case r.Process != p || r.Strand == timeline.None || c.Strands[r.Strand].Loop:
 			case forWorker(c, r, g):
 				return roleWaits
-			case g.Phase != timeline.PhaseUnread && g.From >= r.FirstRead:
+			case g.Phase != timeline.PhaseUnread && g.From >= r.FirstRead && g.From < r.Served():
 				return roleWorks
 			}
 			return roleNone

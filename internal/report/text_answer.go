@@ -131,7 +131,10 @@ func wrong(r *Report) (string, style) {
 	if missing > 0 {
 		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
 	}
-	return text + ".", s
+	if text += "."; len(r.Leads) > 0 {
+		text += " The leads say what could be quicker all the same."
+	}
+	return text, s
 }
 
 // besides is what dominates beside the findings, and is no consequence of one.

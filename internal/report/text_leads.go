@@ -38,7 +38,7 @@ func leads(p *page, r *Report) {
 		if len(told) > len(more) {
 			head = further + head
 		}
-		p.hang(plain, p.paint(yellow, head)+rest+" (mean / p99 saved at best, each by itself; --all tells more): ", strings.Join(more, ", "), whole)
+		p.hang(plain, p.paint(yellow, head)+rest+" (what each saves at best of the mean / of the slowest; --all tells more): ", strings.Join(more, ", "), whole)
 	}
 }
 
@@ -77,16 +77,16 @@ func elsewhere(p *page, r *Report, of int) string {
 	if where == "" || rest[0].Endpoint == r.Leads[of].Endpoint {
 		where = " at " + rest[0].Place
 	}
-	text := " (the same" + where + ": mean / p99 less " + most(rest[0])
+	text := " (the same" + where + ": of the mean / of the slowest " + most(rest[0])
 	if n := len(rest) - 1; n > 0 {
 		text += ", and " + fmt.Sprint(n) + " times more"
 	}
 	return text + ")"
 }
 
-// most says what a lead could save at most of the mean, by which leads are told, and of p99.
+// most says what a lead could save at most of the mean, and of the mean of the slow requests: by these leads are told.
 func most(f *Finding) string {
-	return human(f.Impact.MeanSaving) + " / " + human(f.Impact.P99Saving)
+	return human(f.Impact.MeanSaving) + " / " + human(f.Impact.told.slow)
 }
 
 // toldAs says as what something that dominates is told.
