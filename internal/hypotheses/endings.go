@@ -67,7 +67,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	case e.idle > e.us+e.peer:
 		return "the peer closes them when idle", peerClosesFix(rt)
 	case e.peer > e.us:
-		return "the peer closes them right after its answer, as a client without keep-alive asks it to",
+		return "the peer closes them right after its answer, by itself or as it is asked to (Connection: close)",
 			reuseFix(rt) + "; should the peer close even then, have it stop answering Connection: close"
 	}
 	if 2*e.ourIdle > e.us {

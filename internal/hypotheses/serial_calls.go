@@ -116,7 +116,7 @@ func inOneOrder(c *diagnosis.Case, spans []diagnosis.Span, in int) diagnosis.Can
 		Title:  diagnosis.Plural(in, "request") + " of " + diagnosis.Thousands(int64(len(c.Overall.Requests))) + " make calls one after the other: at once they would take " + diagnosis.Percent(share) + " less of all request time",
 		Fix:    atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + " (a bound, not a proof: calls made at once share the peer)",
 		Next:   "dwell show REC --slowest 3 shows the calls of single requests",
-		Decide: "see in the code whether one of the calls needs another's answer: they always come in one order",
+		Decide: "see in the code whether one of the calls needs another's answer (they always come in one order, as if so)",
 		Lead:   "calls one after the other, always in one order, take " + diagnosis.Percent(share) + " of all request time more than the longest of them",
 		Spans:  spans,
 		Evidence: []diagnosis.Evidence{

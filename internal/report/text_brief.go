@@ -43,6 +43,7 @@ var briefer = []brevity{
 	{3, 0, 5, 1, false, true, false},
 	{3, 0, 3, 1, false, true, false},
 	{3, 0, 3, 1, false, false, false},
+	{3, 0, 3, 0, false, false, false},
 	{2, 0, 3, 1, false, false, false},
 	{1, 0, 3, 1, false, false, false},
 	{1, 0, 3, 1, false, false, true},
@@ -162,7 +163,8 @@ func joined(causes []CauseRow, most int) (list []timeLine) {
 	}
 }
 
-// leastHidden is the cause with several lines of which those but the first are least.
+// leastHidden is the cause with several lines of which those but the first are least; that of the largest line only if
+// there is no other.
 func leastHidden(list []timeLine) string {
 	hides := map[string]Decimal{}
 	for i := range list {
@@ -173,6 +175,9 @@ func leastHidden(list []timeLine) string {
 	}
 	if len(hides) == 0 {
 		return ""
+	}
+	if len(hides) > 1 {
+		delete(hides, slices.MaxFunc(list, func(a, b timeLine) int { return cmp.Compare(a.size(), b.size()) }).cause)
 	}
 	return slices.MinFunc(slices.Sorted(maps.Keys(hides)), func(a, b string) int { return cmp.Compare(hides[a], hides[b]) })
 }

@@ -38,7 +38,11 @@ func leads(p *page, r *Report) {
 		if len(told) > len(more) {
 			head = further + head
 		}
-		p.hang(plain, p.paint(yellow, head)+rest+" (what each saves at best of the mean / of the slowest; --all tells more): ", strings.Join(more, ", "), whole)
+		of := ""
+		if len(r.Findings) > 0 {
+			of = " after the findings"
+		}
+		p.hang(plain, p.paint(yellow, head)+rest+" (saved at best"+of+", of the mean / of the slowest; they overlap): ", strings.Join(more, ", "), whole)
 	}
 }
 
@@ -214,11 +218,7 @@ func minor(p *page, r *Report) {
 		text = append(text, "perhaps worth more (record for longer): "+strings.Join(unsure, ", "))
 	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
-		verb := " go with "
-		if len(goes[id]) == 1 {
-			verb = " goes with "
-		}
-		text = append(text, strings.Join(goes[id], ", ")+verb+id)
+		text = append(text, strings.Join(goes[id], ", ")+": mostly part of "+id)
 	}
 	if text != nil {
 		p.hang(plain, p.paint(bold, head), strings.Join(text, "; "), whole)

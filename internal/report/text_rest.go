@@ -112,7 +112,7 @@ func cost(r *Report, all bool) string {
 	} else {
 		text += percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " matched to a request"
 		if r.Requests.InferredShare > 0 {
-			text += " (" + percent(r.Requests.InferredShare) + " by order or habit, not by a fact)"
+			text += " (" + percent(r.Requests.InferredShare) + " inferred from their order or from calls before, not observed)"
 		}
 		text += "; "
 	}
