@@ -318,3 +318,25 @@ func TestWhatOthersCostIsSaidBesideACauseThatHasMostOfIt(t *testing.T) {
 		expect(t, Diagnose(tl, []Hypothesis{ready, scan}, Options{}), map[string]string{"scan": "found", "ready": want})
 	}
 }
+
+// Requests compute for 2 ms; one in twenty waits for a processor for 3 ms, too, and for a peer and a lock for 3 ms each. Whom
+// the first hits is chance: 0.15 ms of the mean come after what is computed, though they are more of a slow request.
+func TestWhoWaitsForAProcessorIsChance(t *testing.T) {
+	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Decide = "see" })
+	for queue, want := range map[bool]string{true: "cpu", false: "ready"} {
+		ready.Queue = queue
+		tl := newTimeline()
+		every(tl, "GET /", 400, func(i int) []piece {
+			list := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 2000}}
+			if i%20 == 0 {
+				for _, cause := range []timeline.Cause{timeline.CauseRunnable, timeline.CauseRemote, timeline.CauseLock} {
+					list = append(list, piece{timeline.PhaseHandler, cause, 3000})
+				}
+			}
+			return list
+		})
+		if d := Diagnose(tl, []Hypothesis{working(), ready}, Options{}); len(d.Leads) != 2 || d.Leads[0].ID != want {
+			t.Errorf("queue %v: the leads are %+v, want %s first", queue, d.Leads, want)
+		}
+	}
+}

@@ -75,23 +75,13 @@ func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 
 // churns finds that of each peer. Each process has a pool of its own, and what they lose goes
 // together.
-func churns(c *diagnosis.Case) (out []churn) {
-	index := map[string]int{}
-	for _, p := range byPeer(c) {
-		ch := findChurn(c, p)
-		n, ok := index[p.peer]
-		if !ok {
-			index[p.peer] = len(out)
-			out = append(out, ch)
-			continue
-		}
-		all := &out[n]
+func churns(c *diagnosis.Case) []churn {
+	return ofPeers(c, findChurn, func(all *churn, ch churn) {
 		all.calls = append(all.calls, ch.calls...)
 		maps.Copy(all.churned, ch.churned)
 		all.needed, all.setup, all.piled = all.needed+ch.needed, all.setup+ch.setup, all.piled+ch.piled
 		all.sessions, all.opening = all.sessions+ch.sessions, all.opening+ch.opening
-	}
-	return out
+	})
 }
 
 // findChurn replays the calls to a peer with a pool that keeps every connection: as they

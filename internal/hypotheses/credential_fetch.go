@@ -47,7 +47,7 @@ func classOf(c *diagnosis.Case) *peers.Classes {
 
 func collectFetches(c *diagnosis.Case) (out []*fetches) {
 	class := classOf(c)
-	for _, p := range acrossProcesses(byPeer(c)) {
+	for _, p := range acrossProcesses(c) {
 		f := &fetches{process: p.process, peer: p.peer}
 		operations := tally{}
 		seen := map[diagnosis.RequestID]bool{}

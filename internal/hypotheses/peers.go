@@ -19,6 +19,21 @@ type peerCalls struct {
 	calls   []timeline.CallID
 }
 
+// ofPeers finds something for each process and peer, and adds what it found for a peer to what it had found for that
+// peer's other processes: one for each peer, the busiest pair's first.
+func ofPeers[T any](c *diagnosis.Case, find func(*diagnosis.Case, peerCalls) T, add func(all *T, more T)) (out []T) {
+	index := map[string]int{}
+	for _, p := range byPeer(c) {
+		if n, ok := index[p.peer]; ok {
+			add(&out[n], find(c, p))
+			continue
+		}
+		index[p.peer] = len(out)
+		out = append(out, find(c, p))
+	}
+	return out
+}
+
 // byPeer groups the calls by process and peer, the busiest pair first. What never was
 // connected asked nothing of its peer, and is left out.
 func byPeer(c *diagnosis.Case) []peerCalls {
@@ -54,17 +69,8 @@ func byPeer(c *diagnosis.Case) []peerCalls {
 
 // acrossProcesses puts the calls to one peer together: of processes that run the same code
 // each makes a part of them, and a peer is as slow for all.
-func acrossProcesses(list []peerCalls) (out []peerCalls) {
-	index := map[string]int{}
-	for _, p := range list {
-		n, ok := index[p.peer]
-		if !ok {
-			n, index[p.peer] = len(out), len(out)
-			out = append(out, peerCalls{process: p.process, peer: p.peer})
-		}
-		out[n].calls = append(out[n].calls, p.calls...)
-	}
-	return out
+func acrossProcesses(c *diagnosis.Case) []peerCalls {
+	return ofPeers(c, func(_ *diagnosis.Case, p peerCalls) peerCalls { return p }, func(all *peerCalls, p peerCalls) { all.calls = append(all.calls, p.calls...) })
 }
 
 // noCalls says that there was nothing a peer could have to do with, and how many chances

@@ -29,21 +29,13 @@ const lingers = diagnosis.Time(10 * milli)
 
 // privatePools finds those of each peer. Each process builds clients of its own, and what that
 // costs goes together.
-func privatePools(c *diagnosis.Case) (out []*pools) {
-	index := map[string]int{}
-	for _, p := range byPeer(c) {
-		of := privatePoolsOf(c, p)
-		n, ok := index[p.peer]
-		if !ok {
-			index[p.peer] = len(out)
-			out = append(out, of)
-			continue
-		}
-		all := out[n]
+func privatePools(c *diagnosis.Case) []*pools {
+	out := ofPeers(c, privatePoolsOf, func(to **pools, of *pools) {
+		all := *to
 		all.peerCalls.calls, all.conns = append(all.peerCalls.calls, of.peerCalls.calls...), append(all.conns, of.conns...)
 		maps.Copy(all.churned, of.churned)
 		all.opened, all.calls, all.ended, all.beside = all.opened+of.opened, all.calls+of.calls, all.ended+of.ended, all.beside+of.beside
-	}
+	})
 	for _, p := range out {
 		p.fetches = p.fetching(c)
 	}

@@ -34,6 +34,12 @@ func TestProcessesOfOneServerCountTogether(t *testing.T) {
 			w.call(o, 600*us, "/items/{}")
 			w.hangUp(o, recording.ClosedByUs)
 		}},
+		{"client-per-request", 3, 0, func(w *thread, _ int) {
+			o := w.dial(3000 * us)
+			w.call(o, 600*us, "/items/{}")
+			w.call(o, 600*us, "/items/{}")
+			w.hangUp(o, recording.ClosedByUs)
+		}},
 	} {
 		t.Run(c.finding, func(t *testing.T) {
 			s := newScenario(recording.RuntimePython)

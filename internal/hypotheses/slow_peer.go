@@ -28,7 +28,7 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	spans, here := remoteSpans(c), crowdedTimes(c)
 	var all []diagnosis.Span
 	var hidden []window
-	for _, p := range acrossProcesses(byPeer(c)) {
+	for _, p := range acrossProcesses(c) {
 		s := spans[p.peer]
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
