@@ -99,6 +99,7 @@ func (j *judge) inOrder() {
 	slices.SortStableFunc(j.out.Leads, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(ranks[a.ID+" "+a.Place], ranks[b.ID+" "+b.Place]), cmp.Compare(b.weight, a.weight), cmp.Compare(at[a.ID], at[b.ID]))
 	})
+	putBefore(j.out.Leads)
 	for _, t := range j.trials {
 		t.putBehind(j.out.Leads)
 	}

@@ -340,3 +340,24 @@ func TestWhoWaitsForAProcessorIsChance(t *testing.T) {
 		}
 	}
 }
+
+// One request in ten waits 3 ms for a processor: that is all that makes requests slow. Where each computes 2 ms, the half
+// that may be spared of that is more of the mean, and comes first; where each computes 0.4 ms it is not.
+func TestWhatIsComputedComesBeforeAWaitByChance(t *testing.T) {
+	for computes, want := range map[int]string{2000: "cpu ready", 400: "ready cpu"} {
+		tl := newTimeline()
+		every(tl, "GET /", 400, func(i int) []piece {
+			list := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, computes}}
+			if i%10 == 0 {
+				list = append(list, piece{timeline.PhaseHandler, timeline.CauseRunnable, 3000})
+			}
+			return list
+		})
+		ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Decide = "see" })
+		ready.Queue = true
+		d := Diagnose(tl, []Hypothesis{working(), ready}, Options{})
+		if got := d.Leads[0].ID + " " + d.Leads[1].ID; got != want || d.Dominant[0].ID != "ready" && d.Dominant[1].ID != "ready" {
+			t.Errorf("of %d us: %s, want %s; dominant %+v", computes, got, want, d.Dominant)
+		}
+	}
+}

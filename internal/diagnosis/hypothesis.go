@@ -162,6 +162,7 @@ type Finding struct {
 // leadRank is what of a lead decides whether it comes before larger ones.
 type leadRank struct {
 	beside    bool  // it is what others cost, or may cost
+	chance    bool  // whom it hits of the requests is chance: waits for a processor
 	peer, own bool  // see Candidate; it is the service's own
 	needless  bool  // it is a wait in the service itself that says where the time goes, and no request is for
 	all       Share // of the mean

@@ -89,6 +89,7 @@ type Dominant struct {
 	Slow                Share    // of what slow requests take longer than ordinary ones
 	Steady              bool     // says where the time goes, in slow and ordinary requests alike: it may be what they are for
 	Others              bool     // it is what programs beside the service cost
+	Chance              bool     // which requests it hits is chance: a lead of the service's own may come before it
 	With                []string // ids of what goes with it: of a lead that explains half of them and more
 }
 
@@ -111,7 +112,7 @@ func (j *judge) dominant() (out []Dominant) {
 		for i := range j.Symptoms {
 			s := &j.Symptoms[i]
 			d := Dominant{
-				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint, Others: cd.Others, With: with,
+				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint, Others: cd.Others, Chance: cd.byChance(), With: with,
 				Mean: ShareOf(int64(mean(off, s.byID)), int64(s.Mean)), Slow: j.ofSlow(s, off),
 			}
 			where := cd.trial.Where && !cd.trial.Queue
@@ -180,20 +181,33 @@ func (j *judge) goes(spans []Span) bool {
 // plainly is how much of what slow requests take longer something of the service's own is that
 // comes before what programs beside it cost, though that may be more; and how much of the mean, or
 // of that, it is if it comes before a peer that always takes as long. A wait that no request is for always
-// comes before such a peer, and before what programs beside the service cost if it takes half as much of the mean; what
+// comes before such a peer, and before what programs beside the service cost, or a processor that is not free just then, if it takes half as much of the mean; what
 // requests compute, of which half may be spared, if it takes twice as much.
 const plainly = Whole / 4
 
-// foremost is the rank of a lead by what has to be looked at first.
+// putBefore puts before each lead, where none of them is yet, the first of those that have to be looked at before it.
+func putBefore(leads []Finding) {
+	for i := 0; i < len(leads); i++ {
+		k := slices.IndexFunc(leads, func(own Finding) bool { return own.rank.comesBefore(&leads[i].rank) })
+		if k > i {
+			own := leads[k]
+			copy(leads[i+1:k+1], leads[i:k])
+			leads[i] = own
+			i++
+		}
+	}
+}
+
+// comesBefore reports whether a lead has to be looked at before another, be that larger or not.
+func (r *leadRank) comesBefore(of *leadRank) bool {
+	steady := of.peer && of.slow < Whole/2
+	return r.own && (of.beside && r.apart >= plainly ||
+		(of.beside || of.chance) && r.before >= of.all && r.before > 0 ||
+		steady && (r.needless || max(r.all, r.slow) >= plainly))
+}
+
+// foremost is the rank of a lead by what dominates.
 func (j *judge) foremost(f *Finding) int {
-	owns := func(is func(leadRank) bool) bool {
-		return slices.ContainsFunc(j.out.Leads, func(l Finding) bool { return l.rank.own && is(l.rank) })
-	}
-	steady := f.rank.peer && f.rank.slow < Whole/2
-	if f.rank.beside && owns(func(r leadRank) bool { return r.apart >= plainly || r.before >= f.rank.all && r.before > 0 }) ||
-		steady && owns(func(r leadRank) bool { return r.needless || max(r.all, r.slow) >= plainly }) {
-		return len(j.out.Dominant) + 1
-	}
 	at := slices.IndexFunc(j.out.Dominant, func(d Dominant) bool { return !d.Steady && d.ID == f.ID && d.Place == f.Place })
 	if at < 0 {
 		return len(j.out.Dominant)

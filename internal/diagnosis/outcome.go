@@ -130,7 +130,7 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	f.weight = mean(off, s.byID) + mean(off, s.Slow)
 	sure := Total(spans) == Total(cd.spans) // else what is surely its own is little
 	where := cd.trial.Where && !cd.trial.Queue
-	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.byID)), int64(s.Mean))}
+	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, chance: cd.byChance(), peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.byID)), int64(s.Mean))}
 	f.rank.needless = where && f.rank.own && !cd.trial.Work && cd.Decide == ""
 	switch {
 	case f.rank.needless:
@@ -139,7 +139,7 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 		f.rank.before = f.rank.all / 2
 	}
 	switch {
-	case cd.Others, cd.trial.Queue && cd.trial.Where:
+	case cd.Others, cd.byChance():
 		f.weight = 2 * mean(off, s.byID)
 	case where && (cd.Peer || cd.trial.Work):
 		f.weight -= min(mean(off, s.Ordinary), mean(off, s.byID), mean(off, s.Slow))
@@ -152,6 +152,9 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 		f.rank.apart = newBeside(j).ownOfSlow(s, spans)
 	}
 }
+
+// byChance reports whether it is chance which requests a wait hits, as one for a processor.
+func (cd *candidate) byChance() bool { return cd.trial.Queue && cd.trial.Where }
 
 // behindLead names the lead that may explain a candidate and has half of its time: a cause
 // is a lead before its consequences, too.

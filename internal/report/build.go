@@ -33,7 +33,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 	setRates(r, d, tl)
 	r.Seen.titles = d.Titles
 	for _, m := range d.Dominant {
-		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow), m.Steady, m.Others, m.With})
+		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow), m.Steady, m.Others, m.Chance, m.With})
 	}
 	for _, o := range d.Refuted {
 		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, Decimal(o.Time), evidence(o.Evidence)})

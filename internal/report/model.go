@@ -47,6 +47,7 @@ type Dominant struct {
 	Steady    bool    `json:"steady"`     // where the time goes in slow and ordinary requests alike: it may be what they are for
 
 	others bool     // it is what programs beside the service cost
+	chance bool     // which requests it hits is chance
 	With   []string `json:"with,omitempty"` // what goes with it, and is in its shares
 }
 

@@ -107,8 +107,12 @@ func wrong(r *Report) (string, style) {
 		return tooFew(r), yellow
 	}
 	if d := besides(r); d != nil {
-		if d.others && len(r.Leads) > 0 && r.Leads[0].ID != d.ID {
-			return "No finding, but look at " + r.Leads[0].ID + " first: that is most of what the service does itself. Besides, others have its processors: " + r.dominates(d) + ".", yellow
+		if r.second(d) {
+			text := "No finding, but look at " + r.Leads[0].ID + " first: that is most of what the service does itself. Besides, "
+			if d.others {
+				text += "others have its processors: "
+			}
+			return text + r.dominates(d) + ".", yellow
 		}
 		return "No finding, but look at this first: " + r.dominates(d) + ".", yellow
 	}
@@ -152,6 +156,11 @@ func besides(r *Report) *Dominant {
 		}
 	}
 	return nil
+}
+
+// second reports whether what dominates comes after a lead of another kind, as a wait for a processor may.
+func (r *Report) second(d *Dominant) bool {
+	return (d.others || d.chance) && len(r.Leads) > 0 && r.Leads[0].ID != d.ID
 }
 
 func suspects(n int) string {

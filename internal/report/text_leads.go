@@ -48,7 +48,7 @@ func leads(p *page, r *Report) {
 
 // leadsToTell are the leads by index: the one that the first lines say to look at comes first.
 func leadsToTell(r *Report) (order []int) {
-	if d := besides(r); d != nil && !d.others {
+	if d := besides(r); d != nil && !r.second(d) {
 		order = append(order, firstLead(r))
 	}
 	for i := range r.Leads {
