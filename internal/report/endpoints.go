@@ -147,7 +147,7 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 		groups[k] = append(groups[k], c)
 	}
 	out := []CallGroup{}
-	took, opening := callTimes(d, tl), openings(tl)
+	during, opening := newUnderWay(d, tl), openings(tl)
 	var all int64
 	for _, id := range d.Overall.Requests {
 		all += int64(tl.Requests[id].Duration())
@@ -157,14 +157,13 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 		if opening != nil {
 			g.NewConnections = new(NewConnections)
 		}
-		var time int64
+		slices.SortStableFunc(cs, func(a, b *timeline.Call) int { return cmp.Compare(a.Start, b.Start) })
 		for _, c := range cs {
-			time += took[c.ID]
 			if count := opening[c.ID]; count != nil {
 				count(g.NewConnections)
 			}
 		}
-		g.TimeShare = share(time, all)
+		g.TimeShare = share(during.sum(cs), all)
 		out = append(out, g)
 	}
 	slices.SortFunc(out, func(a, b CallGroup) int {
@@ -173,17 +172,44 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 	return out
 }
 
-// callTimes sums, by call, the segments of measured requests that are spent on it.
-func callTimes(d *diagnosis.Diagnosis, tl *timeline.Timeline) map[timeline.CallID]int64 {
-	took := map[timeline.CallID]int64{}
+// underWay adds up how long calls of one kind are under way in measured requests, several at once but once.
+type underWay struct {
+	tl    *timeline.Timeline
+	of    []bool          // requests that are measured
+	until []timeline.Time // by request: to when the calls seen so far take
+	group []int           // of which calls that is; 0: none
+	now   int
+}
+
+func newUnderWay(d *diagnosis.Diagnosis, tl *timeline.Timeline) *underWay {
+	u := &underWay{tl: tl}
 	if len(tl.Calls) == 0 {
-		return took
+		return u
 	}
-	for _, id := range d.Overall.ByID() {
-		for s := tl.Requests[id].Segments(); s.Next(); {
-			if s.Call != timeline.None {
-				took[s.Call] += int64(s.To.Sub(s.From))
-			}
+	n := len(tl.Requests)
+	u.of, u.until, u.group = make([]bool, n), make([]timeline.Time, n), make([]int, n)
+	for _, id := range d.Overall.Requests {
+		u.of[id] = true
+	}
+	return u
+}
+
+// sum is how long that is, of calls in order of their beginning.
+func (u *underWay) sum(calls []*timeline.Call) (took int64) {
+	u.now++
+	for _, c := range calls {
+		id := c.Request
+		if id == timeline.None || !u.of[id] {
+			continue
+		}
+		r := &u.tl.Requests[id]
+		from, to := max(c.Start, r.Start), min(c.End, r.End)
+		if u.group[id] == u.now {
+			from = max(from, u.until[id])
+		}
+		if to > from {
+			took += int64(to.Sub(from))
+			u.until[id], u.group[id] = to, u.now
 		}
 	}
 	return took

@@ -192,7 +192,7 @@ type CallGroup struct {
 	P50            Duration        `json:"p50_ns"`
 	P99            Duration        `json:"p99_ns"`
 	Max            Duration        `json:"max_ns"`
-	TimeShare      Decimal         `json:"time_share"` // of the requests' summed time is in segments of these calls
+	TimeShare      Decimal         `json:"time_share"` // of the requests' summed time one of these calls is under way
 	Phases         Phases          `json:"phases"`
 }
 

@@ -216,6 +216,22 @@ func unconnected(d *diagnosis.Diagnosis, tl *timeline.Timeline) (out []Unconnect
 	return out
 }
 
+// callTimes sums, by call, the segments of measured requests that are spent on it.
+func callTimes(d *diagnosis.Diagnosis, tl *timeline.Timeline) map[timeline.CallID]int64 {
+	took := map[timeline.CallID]int64{}
+	if len(tl.Calls) == 0 {
+		return took
+	}
+	for _, id := range d.Overall.ByID() {
+		for s := tl.Requests[id].Segments(); s.Next(); {
+			if s.Call != timeline.None {
+				took[s.Call] += int64(s.To.Sub(s.From))
+			}
+		}
+	}
+	return took
+}
+
 // ofEndpoint reports a call of the endpoint that alone is diagnosed, or any if all are.
 func ofEndpoint(d *diagnosis.Diagnosis, tl *timeline.Timeline, c *timeline.Call) bool {
 	e := d.Options.Endpoint

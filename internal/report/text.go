@@ -60,11 +60,17 @@ func write(r *Report, o TextOptions, b brevity) *page {
 	return p
 }
 
+// hundred is how many requests have a p99 that is not the slowest one's time.
+const hundred = 100
+
 // howMany says how many requests were measured, and where a table does not how often they came.
 func howMany(r *Report) string {
 	text := plural(r.Requests.Count, "request")
 	if len(r.Endpoints) > 1 {
 		text += ", " + perSecond(r.Requests.PerSecond) + "/s"
+	}
+	if n := r.Requests.Count; n > 1 && n < hundred {
+		text += " (p99 is the slowest one's)"
 	}
 	return text
 }
@@ -268,7 +274,15 @@ func explain(p *page, list []timeLine) {
 		}
 	}
 	for c := range timeline.NumCauses {
-		if !slices.ContainsFunc(list, func(l timeLine) bool { return l.phase != "" && l.cause == c.String() }) {
+		of := func(is func(l *timeLine) bool) bool {
+			return slices.ContainsFunc(list, func(l timeLine) bool { return l.phase != "" && l.cause == c.String() && is(&l) })
+		}
+		if !of(func(*timeLine) bool { return true }) {
+			continue
+		}
+		alone := func(l *timeLine) bool { return l.phase == l.cause && l.phase == timeline.PhaseRemote.String() }
+		if of(alone) && of(func(l *timeLine) bool { return !alone(l) }) {
+			told = append(told, c.String()+" alone: the peer has the call, and has not answered")
 			continue
 		}
 		if words, is := strings.CutSuffix(inWords(c, p.named), " ("+c.String()+")"); is {

@@ -21,32 +21,33 @@ type brevity struct {
 	findings, leads, rows, calls int
 	names                        bool // of all that is ruled out or minor
 	legend                       bool // of the table what its words mean
+	spread                       bool // of leads not told at length a line each
 	places                       bool // of findings not told at length only where they are, not what
 }
 
-var everything = brevity{whole, whole, 12, whole, true, true, false}
+var everything = brevity{whole, whole, 12, whole, true, true, true, false}
 
 // briefer are the ways to tell a report, the shorter the later: the first that fits the
 // screen is taken. What is wrong, where the time is and what was not seen is in each.
 var briefer = []brevity{
-	{3, 3, 5, 4, true, true, false},
-	{3, 3, 5, 4, false, true, false},
-	{3, 2, 5, 4, false, true, false},
-	{3, 2, 5, 2, false, true, false},
-	{3, 2, 3, 1, false, true, false},
-	{3, 1, 5, 4, false, true, false},
-	{3, 1, 5, 2, false, true, false},
-	{3, 1, 4, 1, false, true, false},
-	{3, 1, 4, 0, false, true, false}, // if a lead is named
-	{3, 1, 3, 0, false, false, false},
-	{3, 0, 5, 4, false, true, false},
-	{3, 0, 5, 1, false, true, false},
-	{3, 0, 3, 1, false, true, false},
-	{3, 0, 3, 1, false, false, false},
-	{3, 0, 3, 0, false, false, false},
-	{2, 0, 3, 1, false, false, false},
-	{1, 0, 3, 1, false, false, false},
-	{1, 0, 3, 1, false, false, true},
+	{3, 3, 5, 4, true, true, false, false},
+	{3, 3, 5, 4, false, true, false, false},
+	{3, 2, 5, 4, false, true, false, false},
+	{3, 2, 5, 2, false, true, false, false},
+	{3, 2, 3, 1, false, true, false, false},
+	{3, 1, 5, 4, false, true, false, false},
+	{3, 1, 5, 2, false, true, false, false},
+	{3, 1, 4, 1, false, true, false, false},
+	{3, 1, 4, 0, false, true, false, false}, // if a lead is named
+	{3, 1, 3, 0, false, false, false, false},
+	{3, 0, 5, 4, false, true, false, false},
+	{3, 0, 5, 1, false, true, false, false},
+	{3, 0, 3, 1, false, true, false, false},
+	{3, 0, 3, 1, false, false, false, false},
+	{3, 0, 3, 0, false, false, false, false},
+	{2, 0, 3, 1, false, false, false, false},
+	{1, 0, 3, 1, false, false, false, false},
+	{1, 0, 3, 1, false, false, false, true},
 }
 
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }
@@ -69,6 +70,9 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 	}
 	b := p.brevity
 	b.legend = true
+	try(b)
+	b = p.brevity
+	b.spread = true
 	try(b)
 	for p.rows < len(e.Causes) {
 		left := summed(rows(e, p.rows))

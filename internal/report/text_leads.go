@@ -16,14 +16,16 @@ func leads(p *page, r *Report) {
 	if len(r.Findings) == 0 {
 		p.raw("")
 	}
-	var more []string
+	var more []*Finding
 	told := map[string]bool{}
 	for _, i := range leadsToTell(r) {
 		f := &r.Leads[i]
 		switch {
 		case told[f.ID] && !p.all:
+		case f.ID == itself && !p.all && len(told) > 0:
+			continue
 		case len(told) >= max(p.leads, 1-len(r.Findings)) && !p.all:
-			more = append(more, f.ID+" "+most(f)+ofOne(r, f))
+			more = append(more, f)
 		default:
 			p.wrap(yellow, "lead  ", f.ID+ofOne(r, f)+": "+f.Title+".", whole)
 			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at best "+mostly(f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
@@ -31,19 +33,53 @@ func leads(p *page, r *Report) {
 		told[f.ID] = true
 	}
 	if more != nil {
-		further, head, rest := "one more ", "lead", ""
-		if len(more) > 1 {
-			further, head, rest = "more ", "leads", " in the order to look at them"
-		}
-		if len(told) > len(more) {
-			head = further + head
-		}
-		of := ""
-		if len(r.Findings) > 0 {
-			of = " after the findings"
-		}
-		p.hang(plain, p.paint(yellow, head)+rest+" (saved at best"+of+", of the mean / of the slowest; they overlap): ", strings.Join(more, ", "), whole)
+		moreLeads(p, r, more, len(told) > len(more))
 	}
+}
+
+// moreLeads lists leads that are not told at length: in a line each, with what they are, where there is room.
+func moreLeads(p *page, r *Report, more []*Finding, further bool) {
+	head, rest, of := "lead", "", ""
+	if len(more) > 1 {
+		head, rest = "leads", " in the order to look at them"
+	}
+	switch {
+	case further && len(more) == 1:
+		head = "one more " + head
+	case further:
+		head = "more " + head
+	}
+	if len(r.Findings) > 0 {
+		of = " after the findings"
+	}
+	head = p.paint(yellow, head) + rest + " (saved at best" + of + ", mean / slowest; they overlap)"
+	if p.spread {
+		p.hang(plain, head, "", whole)
+		for _, f := range more {
+			p.wrap(plain, "  "+pad(most(f), 20)+" ", f.ID+ofOne(r, f)+": "+r.mechanism(f.ID), 1)
+		}
+		return
+	}
+	var list []string
+	for _, f := range more {
+		list = append(list, f.ID+" "+most(f)+ofOne(r, f))
+	}
+	p.hang(plain, head+": ", strings.Join(list, ", "), whole)
+}
+
+// itself is the hypothesis that it is dwell that slows requests down: what it costs stands with what recording took.
+const itself = "dwell-itself"
+
+// ownCost is the most that dwell may have cost a request, where that was seen and is told in no place of its own.
+func (r *Report) ownCost() string {
+	for _, list := range [][]Finding{r.Leads, r.Minor} {
+		for i := range list {
+			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
+				return " and may have cost a request up to " + human(im.MeanSaving) + " (" + itself + ")"
+			}
+		}
+	}
+	return ""
 }
 
 // leadsToTell are the leads by index: the one that the first lines say to look at comes first.
@@ -196,6 +232,7 @@ func minor(p *page, r *Report) {
 	first := besides(r)
 	for _, f := range r.Minor {
 		switch {
+		case f.ID == itself && (first == nil || f.ID != first.ID):
 		case first != nil && f.ExplainedBy == "" && slices.Contains(first.With, f.ID):
 			goes[first.ID] = append(goes[first.ID], f.ID)
 		case first != nil && f.ID == first.ID && f.ExplainedBy == "":

@@ -103,7 +103,7 @@ func cost(r *Report, all bool) string {
 	if later := rec.OverheadLater; later > 0 && 2*later <= rec.OverheadCPUShare {
 		used = percent(later) + " of a core in the second half (with its start " + percent(rec.OverheadCPUShare) + " in all)"
 	}
-	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s; ", plural(rec.Events, "event"), thousands(rec.Lost), used)
+	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s%s; ", plural(rec.Events, "event"), thousands(rec.Lost), used, r.ownCost())
 	if rec.Stolen >= noted || all && rec.Stolen > 0 {
 		text += "the hypervisor gave " + percent(rec.Stolen) + " of the processors' time to others (steal): some of what is computing here, and of late wake-ups, is that; "
 	}
