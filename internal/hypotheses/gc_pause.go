@@ -76,6 +76,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 		Fix:   gcFix(rt),
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
+		AtLeast: len(did.spans) > 0, // a sample stands for a period of its clock, and counts what of that the strand ran
 	}}
 	return res
 }
