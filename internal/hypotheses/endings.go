@@ -68,7 +68,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return "the peer closes them when idle", peerClosesFix(rt)
 	case e.peer > e.us:
 		return "the peer closes them right after its answer, by itself or as it is asked to (Connection: close)",
-			reuseFix(rt) + "; should the peer close even then, have it stop answering Connection: close"
+			reuseFix(rt) + "; set no Connection: close" + asksToClose(rt) + " on either side"
 	}
 	if 2*e.ourIdle > e.us {
 		return "our side closes them when idle", idleFix(rt)

@@ -22,6 +22,14 @@ func reuseFix(rt recording.Runtime) string {
 	return "keep connections open between calls and reuse them: one client with a pool for the life of the process"
 }
 
+// asksToClose names what of a runtime's client asks the peer to end each connection.
+func asksToClose(rt recording.Runtime) string {
+	if rt == recording.RuntimeGo {
+		return " (DisableKeepAlives, Request.Close)"
+	}
+	return ""
+}
+
 // peerClosesFix says what to do where the peer ends the connections.
 func peerClosesFix(rt recording.Runtime) string {
 	return "the peer closes idle connections first: raise its idle (keep-alive) timeout above the pauses between calls; " +

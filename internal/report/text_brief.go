@@ -52,9 +52,8 @@ var briefer = []brevity{
 
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }
 
-// fuller uses the room that is left on a page: for what the words of the table mean, then for what it would only
-// sum up, which
-// takes the room of calls, too, if that is very much.
+// fuller uses the room that is left on a page: for as many rows of the table as there are at best, for what its words mean, then
+// for what it would only sum up, which takes the room of calls, too, if that is very much; and then for leads in a line each.
 func fuller(r *Report, o TextOptions, p *page) *page {
 	if r.Requests.Count == 0 {
 		return p
@@ -69,10 +68,10 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 		return fits
 	}
 	b := p.brevity
-	b.legend = true
+	b.rows, b.legend = max(b.rows, briefer[0].rows), false
 	try(b)
 	b = p.brevity
-	b.spread = true
+	b.legend = true
 	try(b)
 	for p.rows < len(e.Causes) {
 		left := summed(rows(e, p.rows))
@@ -86,6 +85,9 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 			break
 		}
 	}
+	b = p.brevity
+	b.spread = true
+	try(b)
 	return p
 }
 

@@ -88,7 +88,7 @@ func (f *Finding) turns() string {
 	if 4*sum < f.Impact.MeanSaving || sum == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s of what the mean falls by is waits that go with it, %s", human(sum), strings.Join(kinds, " and "))
+	return fmt.Sprintf("; of the mean's %s, %s are waits that go with it, %s", human(f.Impact.MeanSaving), human(sum), strings.Join(kinds, " and "))
 }
 
 func turnOf(q *diagnosis.Queued) string {

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // leads lists what is worth having and not proven, with what would decide it: of each hypothesis
@@ -28,7 +30,7 @@ func leads(p *page, r *Report) {
 			more = append(more, f)
 		default:
 			p.wrap(yellow, "lead  ", f.ID+ofOne(r, f)+": "+f.Title+".", whole)
-			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at best "+mostly(f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
+			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; "+atBest(r, f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
 		}
 		told[f.ID] = true
 	}
@@ -37,11 +39,12 @@ func leads(p *page, r *Report) {
 	}
 }
 
-// moreLeads lists leads that are not told at length: in a line each, with what they are, where there is room.
+// moreLeads lists leads that are not told at length, by what they save at best: in a line each, with what they are,
+// where there is room.
 func moreLeads(p *page, r *Report, more []*Finding, further bool) {
-	head, rest, of := "lead", "", ""
+	head, of := "lead", ""
 	if len(more) > 1 {
-		head, rest = "leads", " in the order to look at them"
+		head = "leads"
 	}
 	switch {
 	case further && len(more) == 1:
@@ -52,19 +55,48 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 	if len(r.Findings) > 0 {
 		of = " after the findings"
 	}
-	head = p.paint(yellow, head) + rest + " (saved at best" + of + ", mean / slowest; they overlap)"
+	slices.SortStableFunc(more, func(a, b *Finding) int { return cmp.Compare(b.Impact.MeanSaving, a.Impact.MeanSaving) })
+	head = p.paint(yellow, head) + ", not proven (saved at best" + of + ", mean / slowest; they overlap)"
 	if p.spread {
 		p.hang(plain, head, "", whole)
 		for _, f := range more {
-			p.wrap(plain, "  "+pad(most(f), 20)+" ", f.ID+ofOne(r, f)+": "+r.mechanism(f.ID), 1)
+			name := f.ID + ofOne(r, f) + seldom(f) + ": "
+			p.line(plain, "  %s %s%s", pad(most(f), 20), name, clause(f.Title, p.width-23-len(name), r.mechanism(f.ID)))
 		}
 		return
 	}
 	var list []string
 	for _, f := range more {
-		list = append(list, f.ID+" "+most(f)+ofOne(r, f))
+		list = append(list, f.ID+" "+most(f)+ofOne(r, f)+seldom(f))
 	}
 	p.hang(plain, head+": ", strings.Join(list, ", "), whole)
+}
+
+// seldom says when something happened that did so a few times only.
+func seldom(f *Finding) string {
+	if len(f.When) == 0 {
+		return ""
+	}
+	return " (" + f.Why + ")"
+}
+
+// clause is as much of a title, up to the end of a part of it, as there is room for; or else other words, if those are more.
+func clause(title string, room int, other string) string {
+	best := ""
+	for i := range title {
+		for _, end := range []string{", ", "; ", " ("} {
+			if strings.HasPrefix(title[i:], end) && utf8.RuneCountInString(title[:i]) <= room && strings.Count(title[:i], "(") == strings.Count(title[:i], ")") {
+				best = title[:i]
+			}
+		}
+	}
+	if utf8.RuneCountInString(title) <= room {
+		best = title
+	}
+	if len(best) < len(other) {
+		return other
+	}
+	return best
 }
 
 // itself is the hypothesis that it is dwell that slows requests down: what it costs stands with what recording took.
@@ -75,7 +107,7 @@ func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
 			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
-				return " and may have cost a request up to " + human(im.MeanSaving) + " (" + itself + ")"
+				return ", and in the kernel up to " + human(im.MeanSaving) + " of a request"
 			}
 		}
 	}
@@ -178,22 +210,30 @@ func atTimes(r *Report, f *Finding) string {
 	return " (" + strings.Join(times, ", ") + " UTC)"
 }
 
-// becomes says what is left of a latency. p99 is that of one request: where it stays, what the slow ones
-// lose on average is said.
+// becomes says what is left of a latency. p99 is that of one request: where it stays, or falls by less than half of what the
+// slow ones lose on average, that is said, too.
 func (f *Finding) becomes(name string, was, saved Duration) string {
-	if human(was-saved) != human(was) {
-		return name + " " + human(was) + " -> " + human(was-saved)
+	slow := ""
+	if s := f.Impact.told.slow; name == "p99" && 10*s >= was && s > 0 && 2*saved < s {
+		slow = fmt.Sprintf("one request's; the slowest %s take %s less on average", thousands(int64(f.Impact.told.slowest)), human(s))
 	}
-	stays := name + " stays as it is (" + human(was)
-	if slow := f.Impact.told.slow; name == "p99" && 10*slow >= was && slow > 0 {
-		stays += fmt.Sprintf(": one request's; the slowest %s take %s less on average", thousands(int64(f.Impact.told.slowest)), human(slow))
+	switch stays := human(was-saved) == human(was); {
+	case stays && slow != "":
+		return name + " stays as it is (" + human(was) + ": " + slow + ")"
+	case stays:
+		return name + " stays as it is (" + human(was) + ")"
+	case slow != "":
+		return name + " " + human(was) + " -> " + human(was-saved) + " (" + slow + ")"
 	}
-	return stays + ")"
+	return name + " " + human(was) + " -> " + human(was-saved)
 }
 
-// mostly says the most that a lead could save.
-func mostly(f *Finding) string {
-	return f.becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + f.becomes("p50", f.p50, f.Impact.P50Saving) + ", " + f.becomes("p99", f.p99, f.Impact.P99Saving) + f.remains() + f.turns()
+// atBest says the most that a lead could save: by how much more latencies fall, after findings at the same endpoint.
+func atBest(r *Report, f *Finding) string {
+	if slices.ContainsFunc(r.Findings, func(e Finding) bool { return e.Endpoint == f.Endpoint }) {
+		return "after the findings at best " + strings.TrimPrefix(saving(f, r.Findings), "without it ")
+	}
+	return "without it at best " + f.becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + f.becomes("p50", f.p50, f.Impact.P50Saving) + ", " + f.becomes("p99", f.p99, f.Impact.P99Saving) + f.remains() + f.turns()
 }
 
 // upTo says between what bounds a saving lies.

@@ -67,7 +67,7 @@ func WebPhases() (out []WebPhase) {
 		timeline.PhasePickUp:  "the peer's answer has arrived, and nobody has read it",
 		timeline.PhaseReceive: "the peer's answer is read",
 		timeline.PhaseUnread:  "the request has arrived, and nobody has read it",
-		timeline.PhaseHandler: "the request is read, and no call is under way",
+		timeline.PhaseHandler: "the request is read, and waits for no call",
 	}
 	for p := range timeline.NumPhases {
 		out = append(out, WebPhase{p.String(), means[p]})

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// A lead that is not told at length has as much of its title as there is room for, in whole parts.
+func TestClause(t *testing.T) {
+	const title = "Requests wait for a disk: 2 ms on average (20 % of all request time, twice), most of it in Log.append"
+	for room, want := range map[int]string{
+		200: title,
+		80:  "Requests wait for a disk: 2 ms on average (20 % of all request time, twice)",
+		60:  "Requests wait for a disk: 2 ms on average",
+		30:  "requests wait for a disk",
+	} {
+		if got := clause(title, room, "requests wait for a disk"); got != want {
+			t.Errorf("%d: %q, want %q", room, got, want)
+		}
+	}
+}
+
+// p99 is one request's. Where it falls by less than half of what the slow ones lose on average, that is said.
+func TestWhatP99Becomes(t *testing.T) {
+	const ms = 1_000_000
+	for saved, want := range map[Duration]string{
+		0:      "p99 stays as it is (27.0 ms: one request's; the slowest 5 take 10.0 ms less on average)",
+		4 * ms: "p99 27.0 ms -> 23.0 ms (one request's; the slowest 5 take 10.0 ms less on average)",
+		9 * ms: "p99 27.0 ms -> 18.0 ms",
+	} {
+		f := &Finding{}
+		f.Impact.told.slow, f.Impact.told.slowest = 10*ms, 5
+		if got := f.becomes("p99", 27*ms, saved); got != want {
+			t.Errorf("%s: %q, want %q", human(saved), got, want)
+		}
+	}
+}
+
+// A request of 100 ms makes calls from 10 to 30 ms, from 20 to 50, and one that outlasts it from 90 on: one of them is under
+// way for 50 ms of it. Calls of another kind, and of a request that is not measured, do not count.
+func TestTimeUnderWay(t *testing.T) {
+	tl := &timeline.Timeline{Requests: make([]timeline.Request, 2), Calls: make([]timeline.Call, 1)}
+	for i := range tl.Requests {
+		tl.Requests[i].End = 100
+	}
+	call := func(of timeline.RequestID, from, to timeline.Time) *timeline.Call {
+		return &timeline.Call{Request: of, Start: from, End: to}
+	}
+	d := &diagnosis.Diagnosis{}
+	d.Overall.Requests = []timeline.RequestID{0}
+	u := newUnderWay(d, tl)
+	for want, calls := range map[int64][]*timeline.Call{
+		50: {call(0, 10, 30), call(1, 15, 20), call(0, 20, 50), call(timeline.None, 60, 70), call(0, 90, 130)},
+		20: {call(0, 20, 40)},
+	} {
+		if got := u.sum(calls); got != want {
+			t.Errorf("%d under way, want %d", got, want)
+		}
+	}
+}
