@@ -35,25 +35,33 @@ func (s *Sleeps) giveBacks() {
 	}
 }
 
+// lineKey is a place in the code by its line.
+type lineKey struct {
+	lockKey
+	line int64 // 0: not known
+}
+
 // conditionsByPlace lists the waits for conditions that some rules told, by where in the code
-// they are, the places in order of their first.
+// they are, the places in order of their first. Lines are places of their own where they are
+// known: the function that waits for its turn often waits for what it does then, too.
 func (s *Sleeps) conditionsByPlace(rules []string) [][]timeline.WaitID {
 	t := s.t
 	var places [][]timeline.WaitID
-	index := map[lockKey]int{}
+	index := map[lineKey]int{}
 	for i := range t.Waits {
 		w := &t.Waits[i]
 		if w.Cause != timeline.CauseCondition || w.Stack == timeline.None || !slices.Contains(rules, w.Rule) {
 			continue
 		}
-		key, _ := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.SiteFrame(w.Stack))
+		key, site := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.SiteFrame(w.Stack))
 		if key.site == "" {
 			continue
 		}
-		at, known := index[key]
+		line := lineKey{key, t.Frames[site].Line}
+		at, known := index[line]
 		if !known {
 			at = len(places)
-			index[key] = at
+			index[line] = at
 			places = append(places, nil)
 		}
 		places[at] = append(places[at], timeline.WaitID(i))
