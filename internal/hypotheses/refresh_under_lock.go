@@ -16,8 +16,8 @@ func refreshUnderLock() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "refresh-under-lock",
 		Title: "Requests wait for a lock whose holder waits itself",
-		Doc: "Supported by waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer: for at least half of the time of which it is known what the holder did, " +
-			"the whole queue at that lock is its consequence, else only that part of the waits; and by waits of tasks on an event loop of which four fifths end in the very stretch in which the call of another request is answered, of a shape that is made once at a time. Taken out of each request: those waits; and, where under a quarter of an endpoint's requests do " +
+		Doc: "Supported by waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer; " +
+			"and by waits of tasks on an event loop of which four fifths end in the very stretch in which the call of another request is answered, of a shape that is made once at a time. Taken out of each request: what it waits less for the lock where those who came for it are replayed without that, each with the lock for the rest of its time only, or, where little is known of its holders, the part of the waits meanwhile; and, where under a quarter of an endpoint's requests do " +
 			"the holder's part, as where one of many refreshes what all use, the holder's own wait too, and that for the same call while nobody waited behind it: it could be done ahead of time.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "pool-exhausted", "accept-queue", "load"},
