@@ -99,10 +99,10 @@ func (a comings) wait(t timeline.Hold) timeline.WaitID {
 const granted = diagnosis.Time(milli)
 
 // spareOf returns what requests would not wait for the lock if its holders no longer did
-// some kind of thing while they have it: by replay, if that is most of what is known of them or
-// most is known, for a queue falls by more than its server's work does; else for as long as they did it.
+// some kind of thing while they have it: by replay, if that is most of what is known of them, or
+// a quarter where most is known, for a queue falls by more than its server's work does; else for as long as they did it.
 func (k *contention) spareOf(c *diagnosis.Case, kind deedKind) (out []stay) {
-	if k.lock == timeline.None || !k.mostly(kind) && 2*k.known() < k.total {
+	if k.lock == timeline.None || !k.mostly(kind) && (2*k.known() < k.total || 4*k.by[kind] < k.known()) {
 		return k.of(kind)
 	}
 	gone := k.sooner(c, kind)
