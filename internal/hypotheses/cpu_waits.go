@@ -48,7 +48,7 @@ func queueFirst(c *diagnosis.Case) bool {
 }
 
 // behindComputingLoops is how long requests wait for event loops that compute for others meanwhile:
-// what they wait for each, in the share of its time that is requests' own CPU.
+// what they wait for each, but for what it sleeps in calls that block it, in the share of its time on a CPU that is requests' own.
 func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 	own, waits := make([]Duration, len(c.Strands)), make([]Duration, len(c.Strands))
 	for _, id := range c.Measured() {
@@ -69,7 +69,10 @@ func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 	}
 	from, to := c.Busy()
 	for _, loop := range c.Loops() {
-		all += diagnosis.ShareOf(int64(own[loop]), int64(c.Running(loop, from, to))).Of(waits[loop])
+		long, _ := holds(c, loop)
+		asleep := slices.DeleteFunc(slices.Clone(long), func(h hold) bool { return !h.asleep() })
+		computing := max(0, waits[loop]-diagnosis.Total(waitsBehind(c, loop, asleep)))
+		all += diagnosis.ShareOf(int64(own[loop]), int64(c.Running(loop, from, to))).Of(computing)
 	}
 	return all
 }

@@ -11,6 +11,14 @@ func crewStories() []story {
 			func() *recording.Recording { return done(renders(true), 40) }},
 		{"event-loop-blocked/nested-minor", "What happens is as in child-process/nested-supported.txt.",
 			func() *recording.Recording { return done(renders(true), 40) }},
+		{"event-loop-blocked/brief-supported", "Every third request sleeps for 7 ms in a call that blocks the loop; the others wait behind it.",
+			func() *recording.Recording {
+				return done(reports(3, "/prices/{}", cost{asleep: 7000 * us, before: 500 * us}), 60)
+			}},
+		{"event-loop-blocked/brief-refuted", "The same, but it is for another thread that the loop waits.",
+			func() *recording.Recording {
+				return done(reports(3, "/prices/{}", cost{asleep: 7000 * us, asleepIn: "futex", before: 500 * us}), 60)
+			}},
 		{"event-loop-blocked/spawned-refuted", "The same programs are waited for where the loop waits for its sockets: nobody else waits for them.",
 			func() *recording.Recording { return done(renders(false), 40) }},
 		{"pool-exhausted/processes-supported", "Six requests come at once, each with work of 10 ms for one of two processes that had been started before. A thread hands over what they write: whose each piece is, nothing tells.",

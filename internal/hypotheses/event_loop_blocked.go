@@ -15,7 +15,7 @@ func eventLoopBlocked() diagnosis.Hypothesis {
 		ID:    "event-loop-blocked",
 		Title: "A callback holds the event loop while others wait",
 		Doc: "Supported by requests and answers that wait in their sockets while the loop's thread computes, or sleeps in a call that blocks it, for at least 10 ms without turning " +
-			"to any other socket. The callback's own time is taken out too where under a quarter of an endpoint's requests hold the loop and others " +
+			"to any other socket; or for at least 1 ms where it waits meanwhile for a peer or a timer, as a loop never should. The callback's own time is taken out too where under a quarter of an endpoint's requests hold the loop and others " +
 			"wait longer for them than they take. Waits behind many short callbacks are load, not a blocked loop.",
 		Needs:    []string{recording.HookSched, recording.HookIO, recording.HookArrivals},
 		Explains: []string{"accept-queue", "load"},
@@ -28,6 +28,7 @@ type hold struct {
 	from, to diagnosis.Time
 	cpu      Duration
 	blocked  Duration            // asleep in a callback: in a call that waits itself instead of the loop
+	idle     Duration            // of that, for a peer or a timer: for nobody of this process
 	by       diagnosis.RequestID // the request it turned to last, or None
 }
 
@@ -58,13 +59,13 @@ func blockedLead(c *diagnosis.Case, loops int, longest Duration, behind []diagno
 	switch bound := diagnosis.Human(c.LongHold); {
 	case loops == 0:
 		return "no thread served several requests at once (" + diagnosis.Plural(len(c.Overall.Requests), "request") + ")"
+	case len(behind) > 0:
+		return diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))) +
+			" of all request time waits behind callbacks longer than " + bound + ", or asleep for a peer or a timer"
 	case longest < c.LongHold:
 		return "no callback held the loop longer than " + diagnosis.Human(longest) + " (bound " + bound + ")"
-	case len(behind) == 0:
-		return "a callback held the loop for up to " + diagnosis.Human(longest) + ", but no request waited behind one longer than " + bound
 	default:
-		return diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))) +
-			" of all request time waits behind callbacks longer than " + bound
+		return "a callback held the loop for up to " + diagnosis.Human(longest) + ", but no request waited behind one longer than " + bound
 	}
 }
 
@@ -112,6 +113,14 @@ func turns(c *diagnosis.Case, loop timeline.StrandID) []turn {
 // took is how long a loop was held.
 func (h *hold) took() Duration { return h.cpu + h.blocked }
 
+// asleep reports that a loop mostly slept in a hold.
+func (h *hold) asleep() bool { return 2*h.blocked > h.took() }
+
+// long reports a hold that is a fault: by its length, or as a loop should not wait at all for a peer or a timer.
+func (h *hold) long(c *diagnosis.Case) bool {
+	return h.took() >= c.LongHold || h.idle >= milli && 2*h.idle > h.took()
+}
+
 // holds returns the long stretches of a loop, and how long the longest of all took; its callers share them.
 func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
 	type found struct {
@@ -132,7 +141,7 @@ func findHolds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest 
 	flush := func(at diagnosis.Time) {
 		h.to = at
 		longest = max(longest, h.took())
-		if h.took() >= c.LongHold {
+		if h.long(c) {
 			long = append(long, h)
 		}
 		h = hold{from: at, by: timeline.None}
@@ -147,6 +156,9 @@ func findHolds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest 
 			case iv.State == timeline.StateRunnable:
 			case inCallback(iv, own):
 				h.blocked += iv.To.Sub(iv.From)
+				if own.Syscall != "" && forNobody(c, loop, iv) {
+					h.idle += iv.To.Sub(iv.From)
+				}
 			default:
 				flush(iv.From)
 				h.from = iv.To
@@ -189,6 +201,15 @@ func inCallback(iv timeline.Interval, own timeline.Poll) bool {
 	return !own.Has(iv.Off)
 }
 
+// forNobody reports a sleep of a loop for a peer or a timer: no lock, no other thread, no disk.
+func forNobody(c *diagnosis.Case, loop timeline.StrandID, iv timeline.Interval) bool {
+	if iv.State != timeline.StateSleeping {
+		return false
+	}
+	id := c.SleepAt(loop, iv.From)
+	return id == timeline.None || c.Waits[id].Cause == timeline.CauseSleep
+}
+
 func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest Duration) diagnosis.Candidate {
 	spans := waitsBehind(c, loop, long)
 	if own := rareHolders(c, long); diagnosis.Total(own) <= diagnosis.Total(spans) {
@@ -226,7 +247,7 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		Spans:  spans,
 		Evidence: append([]diagnosis.Evidence{
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
-			diagnosis.Count("times it was held longer than the bound", len(long)),
+			diagnosis.Count("times it was held so long, or asleep for a peer or a timer", len(long)),
 			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(c.BusyTime()))),
 		}, ev...),
 	}

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -40,6 +41,7 @@ type cost struct {
 	before, handshake, after, remote recording.Time
 	dial                             recording.Time // before it connects, to build the socket
 	asleep                           recording.Time // before all else, in a call that blocks the loop
+	asleepIn                         string         // that call; "" clock_nanosleep
 	starts                           recording.Time // then, until a program that it starts runs
 	runs                             recording.Time // then, what a program takes that it starts
 	nested                           bool           // for which it waits in place of the loop
@@ -106,7 +108,7 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 	v.async = l.ids + 1
 	l.ids += 4
 	if v.cost.asleep > 0 {
-		l.sleep(l.at+v.cost.asleep, 3*us, "clock_nanosleep")
+		l.sleep(l.at+v.cost.asleep, 3*us, cmp.Or(v.cost.asleepIn, "clock_nanosleep"))
 	}
 	if v.cost.starts > 0 {
 		l.sleep(l.at+v.cost.starts, 3*us, "vfork")
