@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
@@ -219,27 +220,56 @@ func loopStation(c *diagnosis.Case, loop timeline.StrandID) *station {
 	return s
 }
 
-// workerStations are the workers of each process that serve one request at a time.
+// workerStations are the workers that serve one request at a time: those of all processes at a port
+// where that reproduces the recording, as whoever of them is free takes what comes to one socket;
+// else those of each process.
 func workerStations(c *diagnosis.Case) (out []*station) {
+	ports, at := map[string][]*workforce{}, []string(nil)
 	for _, w := range workforces(c) {
 		if len(w.ids) == 0 {
 			continue
 		}
-		p := c.Requests[w.ids[0]].Process
-		s := &station{kind: kindWorkers, more: "worker", room: roomBeside(c), model: queueing.Server{Servers: w.workers}}
-		s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
-			switch {
-			case r.Process != p || r.Strand == timeline.None || c.Strands[r.Strand].Loop:
-			case forWorker(c, r, g):
-				return roleWaits
-			case g.Phase != timeline.PhaseUnread && g.From >= r.FirstRead && g.From < r.Served():
-				return roleWorks
+		local := c.Conns[connIndex(c, c.Requests[w.ids[0]].Conn)].Local
+		port := local[strings.LastIndexByte(local, ':')+1:]
+		if ports[port] == nil {
+			at = append(at, port)
+		}
+		ports[port] = append(ports[port], w)
+	}
+	for _, port := range at {
+		list := ports[port]
+		if len(list) > 1 {
+			if s := workerStation(c, list); s.fits() {
+				out = append(out, s)
+				continue
 			}
-			return roleNone
-		})
-		out = append(out, s)
+		}
+		for i := range list {
+			out = append(out, workerStation(c, list[i:i+1]))
+		}
 	}
 	return out
+}
+
+// workerStation are the workers of some processes, as one server.
+func workerStation(c *diagnosis.Case, of []*workforce) *station {
+	s := &station{kind: kindWorkers, more: "worker", room: roomBeside(c)}
+	here := map[recording.ProcessID]bool{}
+	for _, w := range of {
+		s.model.Servers += w.workers
+		here[c.Requests[w.ids[0]].Process] = true
+	}
+	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
+		switch {
+		case !here[r.Process] || r.Strand == timeline.None || c.Strands[r.Strand].Loop:
+		case forWorker(c, r, g):
+			return roleWaits
+		case g.Phase != timeline.PhaseUnread && g.From >= r.FirstRead && g.From < r.Served():
+			return roleWorks
+		}
+		return roleNone
+	})
+	return s
 }
 
 // clientStation are the connections to a peer that calls share: each is had for as long as

@@ -72,3 +72,29 @@ func TestRequestsWaitForTheWorkerOfTheirConnection(t *testing.T) {
 		}
 	}
 }
+
+// Workers of two processes that take from one socket are one queue, by which requests wait for either; of
+// two sockets at one port each process has its own, behind which a request waits though the other one is idle.
+func TestWorkersOfProcessesAtOnePort(t *testing.T) {
+	for servers, second := range map[int]int{2: 1, 1: 0} {
+		s := newScenario(recording.RuntimePython)
+		list := []*thread{s.worker(1, 1000*us), s.worker(2, 1000*us)}
+		serves := func(w *thread, at recording.Time) {
+			w.accept(at - 50*us)
+			w.request(at, 10*us, "/prices/{}")
+			keptCall(w, 5000*us)
+			w.respond()
+		}
+		for i := range requestsPlayed {
+			at := recording.Time(i+1) * 100_000 * us
+			for k := range 8 {
+				serves(list[second*(k%2)], at)
+			}
+			serves(list[1], at+60_000*us)
+		}
+		got := stationsOf(caseOf(t, inProcess(done(s, 20), 2)), kindWorkers)
+		if len(got) != 1 || got[0].model.Servers != servers {
+			t.Errorf("%d servers, want one of %d workers", len(got), servers)
+		}
+	}
+}
