@@ -247,7 +247,7 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		Spans:  spans,
 		Evidence: append([]diagnosis.Evidence{
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
-			diagnosis.Count("times it was held so long, or asleep for a peer or a timer", len(long)),
+			diagnosis.Count("times it was held for long", len(long)),
 			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(c.BusyTime()))),
 		}, ev...),
 	}
