@@ -229,8 +229,7 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 		if len(w.ids) == 0 {
 			continue
 		}
-		local := c.Conns[connIndex(c, c.Requests[w.ids[0]].Conn)].Local
-		port := local[strings.LastIndexByte(local, ':')+1:]
+		port := portOf(c, &c.Requests[w.ids[0]])
 		if ports[port] == nil {
 			at = append(at, port)
 		}
@@ -249,6 +248,16 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 		}
 	}
 	return out
+}
+
+// portOf is the port at which a request came; "" if its connection is not known.
+func portOf(c *diagnosis.Case, r *timeline.Request) string {
+	at := connIndex(c, r.Conn)
+	if at >= len(c.Conns) || c.Conns[at].ID != r.Conn {
+		return ""
+	}
+	local := c.Conns[at].Local
+	return local[strings.LastIndexByte(local, ':')+1:]
 }
 
 // workerStation are the workers of some processes, as one server.
