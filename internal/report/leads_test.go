@@ -60,3 +60,20 @@ func TestTimeUnderWay(t *testing.T) {
 		}
 	}
 }
+
+// A finding saves 1 ms of 10. A lead that may save 2 ms and more, a quarter of the rest, is named beside it.
+func TestMoreThanFound(t *testing.T) {
+	const ms = 1_000_000
+	lead := func(saves Duration) Finding {
+		return Finding{ID: "cpu-bound", mean: 10 * ms, Impact: Impact{MeanSaving: saves}}
+	}
+	for saves, want := range map[Duration]bool{3 * ms: true, 2 * ms: false} {
+		r := &Report{Findings: []Finding{{ID: "gc-pause", Impact: Impact{MeanSaving: ms}}}, Leads: []Finding{lead(saves)}}
+		if got := moreThanFound(r) != nil; got != want {
+			t.Errorf("%s: named %t, want %t", human(saves), got, want)
+		}
+	}
+	if moreThanFound(&Report{Leads: []Finding{lead(9 * ms)}}) != nil {
+		t.Error("more than nothing is found")
+	}
+}

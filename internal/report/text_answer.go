@@ -98,8 +98,10 @@ func wrong(r *Report) (string, style) {
 		if n := len(r.Findings) - 1; n > 0 {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
-		if d := besides(r); d != nil {
+		if d, l := besides(r), moreThanFound(r); d != nil && !r.second(d) {
 			text += " Not proven, but look at it, too (" + r.toldAs(d.ID) + " below): " + r.dominates(d) + "."
+		} else if l != nil {
+			text += " More time is elsewhere (a lead below): " + r.mechanism(l.ID) + " (" + l.ID + "), " + human(l.Impact.MeanSaving) + " of the mean at best."
 		}
 		return text, red
 	}
@@ -161,6 +163,25 @@ func besides(r *Report) *Dominant {
 // second reports whether what dominates comes after a lead of another kind, as a wait for a processor may.
 func (r *Report) second(d *Dominant) bool {
 	return (d.others || d.chance) && len(r.Leads) > 0 && r.Leads[0].ID != d.ID
+}
+
+// moreThanFound is the first lead if it may save twice as much of the mean as all findings at its endpoint do, and a quarter of
+// what is left: else nil.
+func moreThanFound(r *Report) *Finding {
+	if len(r.Findings) == 0 || len(r.Leads) == 0 {
+		return nil
+	}
+	var found Duration
+	l := &r.Leads[0]
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Endpoint == l.Endpoint {
+			found += f.Impact.MeanSaving
+		}
+	}
+	if l.Impact.MeanSaving < 2*found || 4*l.Impact.MeanSaving < l.mean-found {
+		return nil
+	}
+	return l
 }
 
 func suspects(n int) string {

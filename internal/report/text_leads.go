@@ -131,7 +131,7 @@ func leadsToTell(r *Report) (order []int) {
 // calls.
 func namesLead(r *Report) bool {
 	d := besides(r)
-	return d != nil && len(r.Findings) > 0 && r.toldAs(d.ID) == "a lead"
+	return moreThanFound(r) != nil || d != nil && len(r.Findings) > 0 && r.toldAs(d.ID) == "a lead"
 }
 
 // elsewhere says where else there is a lead of the same hypothesis, if those are not told.
