@@ -225,7 +225,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.Count("closed first by the peer right after its answer", end.peer),
 		diagnosis.Count("closed first by the peer after an idle second", end.idle),
 		diagnosis.Count("sockets this would keep in TIME-WAIT", end.timeWait),
-		diagnosis.Count("source ports used", end.ports),
+		diagnosis.Count("source ports used by these", end.ports),
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
 	}
