@@ -3,11 +3,11 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -256,8 +256,8 @@ func portOf(c *diagnosis.Case, r *timeline.Request) string {
 	if at >= len(c.Conns) || c.Conns[at].ID != r.Conn {
 		return ""
 	}
-	local := c.Conns[at].Local
-	return local[strings.LastIndexByte(local, ':')+1:]
+	_, port := peers.SplitPort(c.Conns[at].Local)
+	return port
 }
 
 // workerStation are the workers of some processes, as one server.

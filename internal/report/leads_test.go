@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -75,5 +76,23 @@ func TestMoreThanFound(t *testing.T) {
 	}
 	if moreThanFound(&Report{Leads: []Finding{lead(9 * ms)}}) != nil {
 		t.Error("more than nothing is found")
+	}
+}
+
+// A finding of 1 ms of 10, a lead of 5 ms, and waits for a processor that make half of what slow requests take longer: the
+// first lines name all three.
+func TestTheFirstLinesNameWhatTakesMoreAndWhatDominates(t *testing.T) {
+	const ms = 1_000_000
+	r := &Report{
+		Findings: []Finding{{ID: "gc-pause", Impact: Impact{MeanSaving: ms}}},
+		Leads:    []Finding{{ID: "cpu-bound", mean: 10 * ms, Impact: Impact{MeanSaving: 5 * ms}}, {ID: "run-queue", mean: 10 * ms, Impact: Impact{MeanSaving: ms}}},
+		Dominant: []Dominant{{ID: "run-queue", SlowShare: unit * 6 / 10, chance: true}},
+		Seen:     Seen{titles: map[string]string{"gc-pause": "The collector", "cpu-bound": "Requests compute", "run-queue": "Requests wait"}},
+	}
+	text, _ := wrong(r)
+	for _, id := range []string{"(gc-pause, finding 1)", "(cpu-bound), 5.00 ms of the mean", "(run-queue): 60.0 % of the extra time"} {
+		if !strings.Contains(text, id) {
+			t.Errorf("%s is not named: %s", id, text)
+		}
 	}
 }

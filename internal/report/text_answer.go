@@ -98,10 +98,12 @@ func wrong(r *Report) (string, style) {
 		if n := len(r.Findings) - 1; n > 0 {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
-		if d, l := besides(r), moreThanFound(r); d != nil && !r.second(d) {
-			text += " Not proven, but look at it, too (" + r.toldAs(d.ID) + " below): " + r.dominates(d) + "."
-		} else if l != nil {
+		d := besides(r)
+		if l := moreThanFound(r); l != nil && (d == nil || l.ID != d.ID) {
 			text += " More time is elsewhere (a lead below): " + r.mechanism(l.ID) + " (" + l.ID + "), " + human(l.Impact.MeanSaving) + " of the mean at best."
+		}
+		if d != nil {
+			text += " Not proven, but look at it, too (" + r.toldAs(d.ID) + " below): " + r.dominates(d) + "."
 		}
 		return text, red
 	}

@@ -25,29 +25,29 @@ type brevity struct {
 	places                       bool // of findings not told at length only where they are, not what
 }
 
-var everything = brevity{whole, whole, 12, whole, true, true, true, false}
+var everything = brevity{findings: whole, leads: whole, rows: 12, calls: whole, names: true, legend: true, spread: true}
 
 // briefer are the ways to tell a report, the shorter the later: the first that fits the
 // screen is taken. What is wrong, where the time is and what was not seen is in each.
 var briefer = []brevity{
-	{3, 3, 5, 4, true, true, false, false},
-	{3, 3, 5, 4, false, true, false, false},
-	{3, 2, 5, 4, false, true, false, false},
-	{3, 2, 5, 2, false, true, false, false},
-	{3, 2, 3, 1, false, true, false, false},
-	{3, 1, 5, 4, false, true, false, false},
-	{3, 1, 5, 2, false, true, false, false},
-	{3, 1, 4, 1, false, true, false, false},
-	{3, 1, 4, 0, false, true, false, false}, // if a lead is named
-	{3, 1, 3, 0, false, false, false, false},
-	{3, 0, 5, 4, false, true, false, false},
-	{3, 0, 5, 1, false, true, false, false},
-	{3, 0, 3, 1, false, true, false, false},
-	{3, 0, 3, 1, false, false, false, false},
-	{3, 0, 3, 0, false, false, false, false},
-	{2, 0, 3, 1, false, false, false, false},
-	{1, 0, 3, 1, false, false, false, false},
-	{1, 0, 3, 1, false, false, false, true},
+	{findings: 3, leads: 3, rows: 5, calls: 4, names: true, legend: true},
+	{findings: 3, leads: 3, rows: 5, calls: 4, legend: true},
+	{findings: 3, leads: 2, rows: 5, calls: 4, legend: true},
+	{findings: 3, leads: 2, rows: 5, calls: 2, legend: true},
+	{findings: 3, leads: 2, rows: 3, calls: 1, legend: true},
+	{findings: 3, leads: 1, rows: 5, calls: 4, legend: true},
+	{findings: 3, leads: 1, rows: 5, calls: 2, legend: true},
+	{findings: 3, leads: 1, rows: 4, calls: 1, legend: true},
+	{findings: 3, leads: 1, rows: 4, legend: true}, // if a lead is named
+	{findings: 3, leads: 1, rows: 3},
+	{findings: 3, rows: 5, calls: 4, legend: true},
+	{findings: 3, rows: 5, calls: 1, legend: true},
+	{findings: 3, rows: 3, calls: 1, legend: true},
+	{findings: 3, rows: 3, calls: 1},
+	{findings: 3, rows: 3},
+	{findings: 2, rows: 3, calls: 1},
+	{findings: 1, rows: 3, calls: 1},
+	{findings: 1, rows: 3, calls: 1, places: true},
 }
 
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }

@@ -32,12 +32,17 @@ func showFindings(p *page, r *Report) {
 	}
 }
 
-// saving says what the mean and quantiles would become, or, after earlier findings at the same
-// endpoint, by how much they would fall further.
+// saving says what is without a finding: see changes.
 func saving(f *Finding, earlier []Finding) string {
-	further := slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
+	return "without it " + changes(f, earlier, f.Impact.AtLeast)
+}
+
+// changes says what the mean and quantiles would become, or, after earlier findings at the same
+// endpoint, by how much they would fall further; and, of a bound, that it is the least.
+func changes(f *Finding, earlier []Finding, atLeast bool) string {
+	further := after(f, earlier)
 	least := ""
-	if f.Impact.AtLeast { // what is saved besides cannot be told apart
+	if atLeast { // what is saved besides cannot be told apart
 		least = ", or better"
 		if further {
 			least = ", or more"
@@ -68,7 +73,12 @@ func saving(f *Finding, earlier []Finding) string {
 	if !further {
 		share += f.remains()
 	}
-	return "without it " + strings.Join(text, ", ") + share + f.turns()
+	return strings.Join(text, ", ") + share + f.turns()
+}
+
+// after reports whether a finding is of an endpoint of which there are earlier ones.
+func after(f *Finding, earlier []Finding) bool {
+	return slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
 }
 
 // turns says how much of what a finding saves of the mean is waits for turns that its title does not

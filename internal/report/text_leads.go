@@ -61,7 +61,7 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 		p.hang(plain, head, "", whole)
 		for _, f := range more {
 			name := f.ID + ofOne(r, f) + seldom(f) + ": "
-			p.line(plain, "  %s %s%s", pad(most(f), 20), name, clause(f.Title, p.width-23-len(name), r.mechanism(f.ID)))
+			p.line(plain, "  %s %s%s", pad(most(f), 20), name, clause(f.Title, p.width-23-utf8.RuneCountInString(name), r.mechanism(f.ID)))
 		}
 		return
 	}
@@ -102,7 +102,7 @@ func clause(title string, room int, other string) string {
 // itself is the hypothesis that it is dwell that slows requests down: what it costs stands with what recording took.
 const itself = "dwell-itself"
 
-// ownCost is the most that dwell may have cost a request, where that was seen and is told in no place of its own.
+// ownCost is the most that dwell may have cost a request, where that was seen and is no finding.
 func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
@@ -230,10 +230,10 @@ func (f *Finding) becomes(name string, was, saved Duration) string {
 
 // atBest says the most that a lead could save: by how much more latencies fall, after findings at the same endpoint.
 func atBest(r *Report, f *Finding) string {
-	if slices.ContainsFunc(r.Findings, func(e Finding) bool { return e.Endpoint == f.Endpoint }) {
-		return "after the findings at best " + strings.TrimPrefix(saving(f, r.Findings), "without it ")
+	if after(f, r.Findings) {
+		return "after the findings at best " + changes(f, r.Findings, false)
 	}
-	return "without it at best " + f.becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + f.becomes("p50", f.p50, f.Impact.P50Saving) + ", " + f.becomes("p99", f.p99, f.Impact.P99Saving) + f.remains() + f.turns()
+	return "without it at best " + changes(f, nil, false)
 }
 
 // upTo says between what bounds a saving lies.
