@@ -336,7 +336,7 @@ func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	}
 	s := j.symptom(f.Impact.Endpoint)
 	left := j.ledger.left(spans)
-	f.Impact.Queued, f.Impact.Slow = queued(j.Timeline, s, left), mean(j.lose(left), s.Slow)
+	f.Impact.Portions, f.Impact.Slow = portions(j.Timeline, s, left), mean(j.lose(left), s.Slow)
 	j.regain(left)
 	off := j.lose(cd.seen)
 	defer j.regain(cd.seen)

@@ -128,13 +128,13 @@ type Impact struct {
 	Endpoint                    string
 	Mean, P50, P99              Duration // savings of the mean and of the quantiles
 	MeanRange, Range50, Range99 Range
-	Share                       Share    // of all the time of the endpoint's requests
-	Requests                    int      // that lose time
-	Total                       Duration // summed over the requests
-	Slow                        Duration // saved of the mean of the slow requests
-	Seen                        Duration // what was seen of it, of the mean
-	Queued                      []Queued // what of Mean is waits for turns; nil where it is that alone, of one kind
-	Unsure                      bool     // of a minor finding: it would be worth having, but is not told from what is not
+	Share                       Share     // of all the time of the endpoint's requests
+	Requests                    int       // that lose time
+	Total                       Duration  // summed over the requests
+	Slow                        Duration  // saved of the mean of the slow requests
+	Seen                        Duration  // what was seen of it, of the mean
+	Portions                    []Portion // what Mean is made of, the largest first
+	Unsure                      bool      // of a minor finding: it would be worth having, but is not told from what is not
 }
 
 // Finding is a mechanism that was seen at a place: a finding proper, a lead, or a minor one.

@@ -217,7 +217,6 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	end := endings(c, ch)
 	closer, fix := end.story(runtimeOf(c, ch.process))
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of calls opened a connection where one could have been reused", share),
 		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
 		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("of these calls have enough like them on reused connections to compare our own work; the saving is a lower bound unless all have", known).Against(int64(n)),
@@ -228,6 +227,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.Count("source ports used by these", end.ports),
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
+		diagnosis.Part("of calls opened a connection where one could have been reused", share),
 	}
 	if end.ourIdle > 0 {
 		ev = append(ev, diagnosis.Count("connections closed first by us after an idle second", end.ourIdle))
@@ -236,7 +236,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		ev = append(ev, diagnosis.Count("of these calls found none idle only because calls pile up behind the set-up of others", ch.piled))
 	}
 	if ch.sessions > 0 { // most of what such a connection takes
-		ev = slices.Insert(ev, 1, diagnosis.NS("mean time until the session on such a connection is open", ch.opening/Duration(ch.sessions)))
+		ev = slices.Insert(ev, 0, diagnosis.NS("mean time until the session on such a connection is open", ch.opening/Duration(ch.sessions)))
 		fix = sessionFix(runtimeOf(c, ch.process))
 	}
 	return diagnosis.Candidate{

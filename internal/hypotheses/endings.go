@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -9,8 +10,9 @@ import (
 type ending struct {
 	us       int // closed first by us
 	ourIdle  int // of those: after an idle pause
-	peer     int // closed first by the peer, right after its answer: it was asked to, or insists
+	peer     int // closed first by the peer, right after its answer
 	idle     int // closed first by the peer after an idle pause
+	asked    map[timeline.EndAsked]int
 	ports    int
 	timeWait int // sockets: closes by us in the seconds that TIME-WAIT lasts
 }
@@ -32,6 +34,7 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 		}
 	}
 	ports := map[string]bool{}
+	e.asked = map[timeline.EndAsked]int{}
 	for i := range c.Conns {
 		cn := &c.Conns[i]
 		used, ok := last[cn.ID]
@@ -39,6 +42,7 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 			continue
 		}
 		ports[cn.Local] = true
+		e.asked[cn.Asked]++
 		switch {
 		case cn.By == recording.ClosedByUs:
 			e.us++
@@ -66,12 +70,38 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return "who closed them was not seen", reuseFix(rt)
 	case e.idle > e.us+e.peer:
 		return "the peer closes them when idle", peerClosesFix(rt)
-	case e.peer > e.us:
-		return "the peer closes them right after its answer, by itself or as it is asked to (Connection: close)",
-			reuseFix(rt) + "; set no Connection: close" + asksToClose(rt) + " on either side"
-	}
-	if 2*e.ourIdle > e.us {
+	case 2*e.ourIdle > e.us && e.us >= e.peer:
 		return "our side closes them when idle", idleFix(rt)
 	}
-	return "our side closes them first", reuseFix(rt)
+	closer = "our side closes them first"
+	if e.peer > e.us {
+		closer = "the peer closes them right after its answer"
+	}
+	switch e.mostAsked() {
+	case timeline.EndByRequest:
+		return closer + ", as our requests ask for it (Connection: close)", reuseFix(rt) + "; set no Connection: close" + asksToClose(rt)
+	case timeline.EndByAnswer:
+		return closer + ", as the peer's answers ask for it (Connection: close)",
+			"let the peer, or the proxy before it, keep connections open (HTTP keep-alive); on our side: " + reuseFix(rt)
+	case timeline.EndNotAsked:
+		return closer + ", unasked", reuseFix(rt)
+	}
+	if e.peer > e.us {
+		return closer, reuseFix(rt) + "; set no Connection: close" + asksToClose(rt) + " on either side"
+	}
+	return closer, reuseFix(rt)
+}
+
+// mostAsked is who asked for the end of most of the connections; EndNotSeen if there is no such.
+func (e ending) mostAsked() timeline.EndAsked {
+	all := 0
+	for _, n := range e.asked {
+		all += n
+	}
+	for who, n := range e.asked {
+		if 2*n > all {
+			return who
+		}
+	}
+	return timeline.EndNotSeen
 }

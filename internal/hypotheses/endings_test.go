@@ -1,52 +1,35 @@
 package hypotheses
 
 import (
-	"fmt"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
-// Clients close connections that were idle for a while: advice to keep connections at all
-// would be beside the point.
-func TestClientsThatCloseIdleConnections(t *testing.T) {
-	text, err := os.ReadFile("testdata/connection-churn/supported.txt")
-	if err != nil {
-		t.Fatal(err)
+// Who ends connections, and who asks for that, decides where it is mended.
+func TestWhoEndsConnections(t *testing.T) {
+	asked := func(who timeline.EndAsked) map[timeline.EndAsked]int {
+		return map[timeline.EndAsked]int{who: 9, timeline.EndNotAsked: 1}
 	}
-	for after, want := range map[int]struct{ story, fix string }{
-		0:             {"our side closes them first", "requests.Session"},
-		1_200_000_000: {"our side closes them when idle", "keep idle connections for longer than the pauses between calls"},
+	for _, c := range []struct {
+		end              ending
+		closer, fix, not string
+	}{
+		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer, as our requests ask for it (Connection: close)", "DisableKeepAlives", "either side"},
+		{ending{peer: 10, asked: asked(timeline.EndByAnswer)}, "the peer closes them right after its answer, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
+		{ending{peer: 10, asked: asked(timeline.EndNotAsked)}, "the peer closes them right after its answer, unasked", "one http.Client", "DisableKeepAlives"},
+		{ending{peer: 10}, "the peer closes them right after its answer", "on either side", "let the peer"},
+		{ending{us: 10, asked: asked(timeline.EndByAnswer)}, "our side closes them first, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
+		{ending{us: 10}, "our side closes them first", "one http.Client", "DisableKeepAlives"},
+		{ending{us: 10, ourIdle: 9}, "our side closes them when idle", "IdleConnTimeout", "let the peer"},
+		{ending{idle: 10}, "the peer closes them when idle", "idle (keep-alive) timeout", "DisableKeepAlives"},
+		{ending{}, "who closed them was not seen", "one http.Client", "DisableKeepAlives"},
 	} {
-		d := diagnosis.Diagnose(built(t, closedLater(string(text), after)), []diagnosis.Hypothesis{connectionChurn()}, diagnosis.Options{})
-		if len(d.Findings) != 1 || !strings.HasSuffix(d.Findings[0].Title, want.story) || !strings.Contains(d.Findings[0].Fix, want.fix) {
-			t.Errorf("closed %d ns after the answer: %+v, want %q", after, d.Findings, want)
+		closer, fix := c.end.story(recording.RuntimeGo)
+		if closer != c.closer || !strings.Contains(fix, c.fix) || strings.Contains(fix, c.not) {
+			t.Errorf("%+v: %s; %s", c.end, closer, fix)
 		}
 	}
-}
-
-// closedLater is a recording in which connections are closed, and it ends, so many ns later.
-func closedLater(text string, after int) string {
-	var head, lines []string
-	for line := range strings.Lines(text) {
-		at, rest, _ := strings.Cut(line, " ")
-		ns, err := strconv.Atoi(at)
-		if err != nil {
-			head = append(head, line)
-			continue
-		}
-		if strings.HasPrefix(rest, "closed conn=") || strings.HasPrefix(rest, "end ") {
-			ns += after
-		}
-		lines = append(lines, fmt.Sprintf("%020d %s", ns, rest))
-	}
-	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[:20], b[:20]) })
-	for i := range lines {
-		lines[i] = strings.TrimLeft(lines[i], "0")
-	}
-	return strings.Join(append(head, lines...), "")
 }

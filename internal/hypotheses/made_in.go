@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -31,7 +32,7 @@ func eachCallStack(c *diagnosis.Case, calls []timeline.CallID, visit func(id tim
 }
 
 // calledIn says where in the service's own code calls are made, with the line, to go after
-// what is said of them. "" if too few have a stack.
+// what is said of them, or without it where goroutines wait for them. "" if too few have a stack.
 func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 	at, seen, last := lined{}, 0, timeline.CallID(timeline.None)
 	eachCallStack(c, calls, func(id timeline.CallID, a *timeline.Activity) {
@@ -47,9 +48,39 @@ func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 	})
 	f, found := at.most()
 	if !found || seen < fewStacks {
+		f, found = readIn(c, calls)
+	}
+	if !found {
 		return ""
 	}
 	return ", called in " + symbol.Place(f)
+}
+
+// readIn says in which function of the service's own code goroutines are as calls are answered: of most of those that hand something
+// over while a call of theirs is under way, or right after, as who reads an answer of net/http does. False if too few do.
+func readIn(c *diagnosis.Case, calls []timeline.CallID) (recording.Frame, bool) {
+	by, in, seen := tally{}, map[string]recording.Frame{}, 0
+	step := max(1, len(calls)/lookedAt)
+	for i := 0; i < len(calls); i += step {
+		k := &c.Calls[calls[i]]
+		if k.Request == timeline.None {
+			continue
+		}
+		x, ok := c.LetsGo(c.Requests[k.Request].Strand, k.Start)
+		if !ok || x.Time > k.End+diagnosis.Time(k.End.Sub(k.Start)/8) {
+			continue
+		}
+		frames := c.StackFrames(x.Stack)
+		if at := slices.IndexFunc(frames, symbol.Application); at >= 0 {
+			f := frames[at]
+			f.Line = 0 // it may be another than that of the call
+			seen++
+			by[symbol.Name(f)]++
+			in[symbol.Name(f)] = f
+		}
+	}
+	name, share := by.most()
+	return in[name], seen >= fewStacks && share > diagnosis.Whole/2
 }
 
 // onePath returns what share of calls one path through the code makes: all frames of the

@@ -15,7 +15,7 @@ func TestConnectionsFromBeforeAPauseAreNotIdleAfterIt(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{
 		End:     3000 * ms,
 		Windows: []timeline.Window{{From: 0, To: 1000 * ms}, {From: 2000 * ms, To: 3000 * ms}},
-		Conns:   []timeline.Conn{{ID: 7, Side: recording.Outbound, Opened: 300 * ms, Closed: recording.NoTime}},
+		Conns:   []timeline.Conn{{ID: 7, Side: recording.Outbound, Opened: 300 * ms, Ending: timeline.Ending{Closed: recording.NoTime}}},
 		Calls:   []timeline.Call{{Conn: 7, Start: 300 * ms, End: 500 * ms}},
 	}}
 	idle := idleBeside(c, map[recording.ConnID][]timeline.CallID{7: {0}})

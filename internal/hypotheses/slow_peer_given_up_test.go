@@ -12,7 +12,7 @@ import (
 // closed its connection, and one was given up: the service closed the connection.
 func TestCallsThatWereGivenUp(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{Conns: []timeline.Conn{
-		{ID: 1}, {ID: 2, By: recording.ClosedByPeer, Closed: 900}, {ID: 3, By: recording.ClosedByUs, Closed: 950},
+		{ID: 1}, {ID: 2, Ending: timeline.Ending{By: recording.ClosedByPeer, Closed: 900}}, {ID: 3, Ending: timeline.Ending{By: recording.ClosedByUs, Closed: 950}},
 	}}}
 	var g givenUp
 	for _, call := range []timeline.Call{

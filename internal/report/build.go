@@ -154,7 +154,7 @@ func impact(f *diagnosis.Finding) Impact {
 	im := &f.Impact
 	return Impact{
 		im.Mean, im.MeanRange.Low, im.MeanRange.High, im.P50, im.Range50.Low, im.Range50.High,
-		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast, im.Unsure, grounds{slow: im.Slow, seen: im.Seen, queued: im.Queued},
+		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast, im.Unsure, grounds{slow: im.Slow, seen: im.Seen, portions: im.Portions},
 	}
 }
 

@@ -251,10 +251,10 @@ type Impact struct {
 
 // grounds are what explains a saving.
 type grounds struct {
-	slow    Duration           // saved of the mean of the slow requests
-	slowest int                // how many those are
-	seen    Duration           // what was seen of it, of the mean
-	queued  []diagnosis.Queued // what of MeanSaving is waits for turns; nil where it is that alone, of one kind
+	slow     Duration            // saved of the mean of the slow requests
+	slowest  int                 // how many those are
+	seen     Duration            // what was seen of it, of the mean
+	portions []diagnosis.Portion // what MeanSaving is made of, the largest first
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.

@@ -21,7 +21,7 @@ func TestWhyConnectionsAreOpened(t *testing.T) {
 		{65, 68, open, 0},                   // all are closed, the latest by us
 	} {
 		id := recording.ConnID(i)
-		tl.Conns = append(tl.Conns, timeline.Conn{ID: id, Side: recording.Outbound, Opened: c.from, Closed: c.closed, By: c.by})
+		tl.Conns = append(tl.Conns, timeline.Conn{ID: id, Side: recording.Outbound, Opened: c.from, Ending: timeline.Ending{Closed: c.closed, By: c.by}})
 		tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), Conn: id, New: true, Peer: "db", Start: c.from, End: c.to})
 	}
 	var got NewConnections

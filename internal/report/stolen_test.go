@@ -27,9 +27,9 @@ func TestStolenTimeIsSaid(t *testing.T) {
 		all   bool
 		want  string
 	}{
-		{50_000, false, "the hypervisor gave 5.0 % of the processors' time to others"},
+		{50_000, false, "the hypervisor took 5.0 % of the processors' time for others"},
 		{9_000, false, ""},
-		{9_000, true, "the hypervisor gave 0.9 % of the processors' time to others"},
+		{9_000, true, "the hypervisor took 0.9 % of the processors' time for others"},
 		{0, true, ""},
 	} {
 		text := cost(&Report{Recording: Recording{Stolen: x.share}}, x.all)

@@ -1,6 +1,12 @@
 package report
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
 
 // A table that has no room for each phase of each cause joins those of a cause before it sums up what is much, and
 // keeps what is large in either column.
@@ -34,14 +40,37 @@ func TestATableSumsUpLittle(t *testing.T) {
 func TestAPromiseIsExplained(t *testing.T) {
 	f := Finding{mean: 10e6, p50: 9e6, p99: 90e6, Impact: Impact{MeanSaving: 1e6, told: grounds{seen: 4e6, slow: 20e6, slowest: 5}}}
 	for got, want := range map[string]string{
-		f.remains():                        "; that is 1.00 ms of the 4.00 ms of the mean that it takes: the rest stays, or goes with something else",
-		f.becomes("p99", f.p99, 0):         "p99 stays as it is (90.0 ms: one request's; the slowest 5 take 20.0 ms less on average)",
-		f.becomes("p50", f.p50, 0):         "p50 stays as it is (9.00 ms)",
-		f.becomes("mean", f.mean, 1e6):     "mean 10.0 ms -> 9.00 ms",
-		(&Finding{}).remains() + f.turns(): "",
+		f.remains():                       "; that is 1.00 ms of the 4.00 ms of the mean that it takes: the rest stays, or goes with something else",
+		f.becomes("p99", f.p99, 0):        "p99 stays as it is (90.0 ms: one request's; the slowest 5 take 20.0 ms less on average)",
+		f.becomes("p50", f.p50, 0):        "p50 stays as it is (9.00 ms)",
+		f.becomes("mean", f.mean, 1e6):    "mean 10.0 ms -> 9.00 ms",
+		(&Finding{}).remains() + f.made(): "",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// What a saving is made of is told unless it is of one kind, or mostly of one that the title names.
+func TestWhatASavingIsMadeOf(t *testing.T) {
+	kind := func(c timeline.Cause, ms recording.Duration) diagnosis.Portion {
+		return diagnosis.Portion{Phase: timeline.PhaseHandler, Cause: c, Turn: c == timeline.CauseLock, Mean: ms * 1e6}
+	}
+	for _, c := range []struct {
+		title string
+		of    []diagnosis.Portion
+		want  string
+	}{
+		{"Calls open a connection", []diagnosis.Portion{kind(timeline.CauseRemote, 6), kind(timeline.CauseOnCPU, 3)}, "; of the mean's 10.0 ms: 6.00 ms waiting for a peer, 3.00 ms computing"},
+		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, "; of the mean's 10.0 ms: 9.00 ms waiting for a lock, 1.00 ms computing"},
+		{"Requests wait for a lock", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, ""},
+		{"It computes", []diagnosis.Portion{kind(timeline.CauseOnCPU, 9), kind(timeline.CauseRemote, 1)}, ""},
+		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 10)}, ""},
+	} {
+		f := Finding{Title: c.title, Impact: Impact{MeanSaving: 10e6, told: grounds{portions: c.of}}}
+		if got := f.made(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.title, got, c.want)
 		}
 	}
 }

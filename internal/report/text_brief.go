@@ -67,10 +67,14 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 		}
 		return fits
 	}
+	for n := briefer[0].rows; n > p.rows; n-- {
+		b := p.brevity
+		b.rows, b.legend = n, false
+		if try(b) {
+			break
+		}
+	}
 	b := p.brevity
-	b.rows, b.legend = max(b.rows, briefer[0].rows), false
-	try(b)
-	b = p.brevity
 	b.legend = true
 	try(b)
 	for p.rows < len(e.Causes) {

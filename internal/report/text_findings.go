@@ -73,7 +73,7 @@ func changes(f *Finding, earlier []Finding, atLeast bool) string {
 	if !further {
 		share += f.remains()
 	}
-	return strings.Join(text, ", ") + share + f.turns()
+	return strings.Join(text, ", ") + share + f.made()
 }
 
 // after reports whether a finding is of an endpoint of which there are earlier ones.
@@ -81,42 +81,37 @@ func after(f *Finding, earlier []Finding) bool {
 	return slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
 }
 
-// turns says how much of what a finding saves of the mean is waits for turns that its title does not
-// name, and which, where that is much: what it takes itself is less then.
-func (f *Finding) turns() string {
-	var sum Duration
-	var kinds []string
-	for i, q := range f.Impact.told.queued {
-		if f.names(i) {
-			continue
-		}
-		sum += q.Mean
-		if len(kinds) == 0 || 5*q.Mean >= f.Impact.MeanSaving {
-			kinds = append(kinds, turnOf(&q))
-		}
-	}
-	if 4*sum < f.Impact.MeanSaving || sum == 0 {
+// made says of which kinds of time that is which a finding saves of the mean, where its title does not tell.
+func (f *Finding) made() string {
+	list, whole := f.Impact.told.portions, f.Impact.MeanSaving
+	if len(list) < 2 || 5*list[0].Mean >= 4*whole && (!list[0].Turn || f.names(&list[0])) {
 		return ""
 	}
-	return fmt.Sprintf("; of the mean's %s, %s are waits that go with it, %s", human(f.Impact.MeanSaving), human(sum), strings.Join(kinds, " and "))
-}
-
-func turnOf(q *diagnosis.Queued) string {
-	if q.Phase != timeline.PhaseHandler {
-		return "in " + q.Phase.String()
+	var parts []string
+	for i := range list {
+		if 10*list[i].Mean >= whole || i == 0 {
+			parts = append(parts, human(list[i].Mean)+" "+portionWords(&list[i]))
+		}
 	}
-	return strings.TrimPrefix(WebCauses()[q.Cause].Means, "waiting ")
+	return "; of the mean's " + human(whole) + ": " + strings.Join(parts, ", ")
 }
 
-// names reports whether the title names a kind of waiting for turns, by its word, or else, if waiting is what it is
-// about, the longest one.
-func (f *Finding) names(kind int) bool {
-	of := func(q diagnosis.Queued) bool {
-		words := turnOf(&q)
+func portionWords(p *diagnosis.Portion) string {
+	if p.Phase != timeline.PhaseHandler {
+		return "in " + p.Phase.String()
+	}
+	return WebCauses()[p.Cause].Means
+}
+
+// names reports whether the title names a kind of waiting for turns, by its word, or says that waiting is what it is about
+// and names no kind.
+func (f *Finding) names(p *diagnosis.Portion) bool {
+	of := func(p *diagnosis.Portion) bool {
+		words := portionWords(p)
 		return strings.Contains(f.Title, words[strings.LastIndexByte(words, ' ')+1:])
 	}
-	list := f.Impact.told.queued
-	return of(list[kind]) || kind == 0 && strings.HasPrefix(f.Title, "Requests wait") && !slices.ContainsFunc(list, of)
+	return of(p) || strings.HasPrefix(f.Title, "Requests wait") &&
+		!slices.ContainsFunc(f.Impact.told.portions, func(o diagnosis.Portion) bool { return o.Turn && of(&o) })
 }
 
 // remains says of what saves less than half of the time that was seen of it that the rest is not promised.

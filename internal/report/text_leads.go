@@ -42,9 +42,9 @@ func leads(p *page, r *Report) {
 // moreLeads lists leads that are not told at length, by what they save at best: in a line each, with what they are,
 // where there is room.
 func moreLeads(p *page, r *Report, more []*Finding, further bool) {
-	head, of := "lead", ""
+	head, of, sum := "lead", "", ""
 	if len(more) > 1 {
-		head = "leads"
+		head, sum = "leads", "; they do not add up"
 	}
 	switch {
 	case further && len(more) == 1:
@@ -56,7 +56,7 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 		of = " after the findings"
 	}
 	slices.SortStableFunc(more, func(a, b *Finding) int { return cmp.Compare(b.Impact.MeanSaving, a.Impact.MeanSaving) })
-	head = p.paint(yellow, head) + ", not proven (saved at best" + of + ", mean / slowest; they overlap)"
+	head = p.paint(yellow, head) + ", not proven (saved at best" + of + ", mean / slowest" + sum + ")"
 	if p.spread {
 		p.hang(plain, head, "", whole)
 		for _, f := range more {
@@ -107,7 +107,7 @@ func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
 			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
-				return ", and in the kernel up to " + human(im.MeanSaving) + " of a request"
+				return ", its probes up to " + human(im.MeanSaving) + " of each request"
 			}
 		}
 	}

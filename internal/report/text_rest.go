@@ -105,7 +105,7 @@ func cost(r *Report, all bool) string {
 	}
 	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s%s; ", plural(rec.Events, "event"), thousands(rec.Lost), used, r.ownCost())
 	if rec.Stolen >= noted || all && rec.Stolen > 0 {
-		text += "the hypervisor gave " + percent(rec.Stolen) + " of the processors' time to others (steal): some of what is computing here, and of late wake-ups, is that; "
+		text += "the hypervisor took " + percent(rec.Stolen) + " of the processors' time for others (steal), which looks like computing, or late wake-ups, here; "
 	}
 	if r.Seen.Calls == 0 {
 		text += "no outgoing calls; "
@@ -125,8 +125,8 @@ func cost(r *Report, all bool) string {
 	if n := r.Requests.Excluded; n > 0 || all {
 		text += plural(n, "request") + " that measure no latency; "
 	}
-	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"; r.Requests.UnknownShare >= unit/100 {
-		text += "; of another " + percent(r.Requests.UnknownShare) + " the cause is unknown"
+	if text += percent(r.Requests.UnaccountedShare) + " of all time unaccounted for"; r.Requests.UnknownShare >= unit/100 {
+		text += ", another " + percent(r.Requests.UnknownShare) + " of unknown cause"
 	}
 	if w := rec.WaitStacks; w != nil && all {
 		text += fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))

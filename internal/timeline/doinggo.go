@@ -110,10 +110,18 @@ func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activi
 // lettingGo is the stack with which a goroutine next lets a lock go: what it does before
 // that is called from there. None if it lets none go.
 func (t *Timeline) lettingGo(s StrandID, at Time) StackID {
-	list := t.Goroutines.LetGo[s]
-	i, _ := slices.BinarySearchFunc(list, at, func(x StackAt, at Time) int { return cmp.Compare(x.Time, at) })
-	if i == len(list) {
-		return None
+	if x, ok := t.LetsGo(s, at); ok {
+		return x.Stack
 	}
-	return list[i].Stack
+	return None
+}
+
+// LetsGo is when a goroutine next lets a lock go, or hands something over, and the stack with which it does; false if never.
+func (t *Timeline) LetsGo(s StrandID, from Time) (StackAt, bool) {
+	list := t.Goroutines.LetGo[s]
+	i, _ := slices.BinarySearchFunc(list, from, func(x StackAt, at Time) int { return cmp.Compare(x.Time, at) })
+	if i == len(list) {
+		return StackAt{}, false
+	}
+	return list[i], true
 }

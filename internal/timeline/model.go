@@ -209,15 +209,14 @@ type Interval struct {
 
 // Conn is one connection of a watched process.
 type Conn struct {
-	ID             recording.ConnID
-	Side           recording.Side
-	Process        recording.ProcessID
-	Local, Peer    string // address and port
-	Name           string // host name of the peer, from DNS, SNI or Host; else ""
-	Opened         Time   // start of connect, or established if inbound; NoTime if Existing
-	Established    Time
-	Closed         Time // NoTime: still open at the end
-	By             recording.Closer
+	ID          recording.ConnID
+	Side        recording.Side
+	Process     recording.ProcessID
+	Local, Peer string // address and port
+	Name        string // host name of the peer, from DNS, SNI or Host; else ""
+	Opened      Time   // start of connect, or established if inbound; NoTime if Existing
+	Established Time
+	Ending
 	Existing       bool
 	Protocol       recording.Protocol
 	TLSFrom, TLSTo Time // handshake; NoTime if none was seen
@@ -226,6 +225,24 @@ type Conn struct {
 	Way
 	Target string // behind a proxy, which is the Peer then: who the client asked for, and the port; else ""
 }
+
+// Ending is how a connection ended.
+type Ending struct {
+	Closed Time // NoTime: still open at the end
+	By     recording.Closer
+	Asked  EndAsked // of an outbound one
+}
+
+// EndAsked is who asked for a connection's end in the heads of its messages ("Connection: close").
+type EndAsked int8
+
+// The later of them is what the heads of a connection say together.
+const (
+	EndNotSeen   EndAsked = iota // none was read, or that of an answer was not
+	EndNotAsked                  // nobody
+	EndByAnswer                  // who answers
+	EndByRequest                 // who asks
+)
 
 // Way is what is known of the network between a connection's ends.
 type Way struct {

@@ -60,6 +60,7 @@ func Outbound(t *timeline.Timeline, f *facts.Facts) []Call {
 			t.Calls = append(t.Calls, call)
 			work = append(work, Call{Conn: i, Exchange: exchanged{x.asked, x.replied}})
 			t.Conns[i].Exchanges++
+			t.Conns[i].Asked = max(t.Conns[i].Asked, x.endAsked())
 		}
 		if len(t.Calls) == before && failed(c, &t.Conns[i]) {
 			t.Calls = append(t.Calls, failedCall(t, f, i))

@@ -20,7 +20,7 @@ func buildConns(f *facts.Facts) []timeline.Conn {
 		d := c.Decl
 		conns[i] = timeline.Conn{
 			ID: d.ID, Side: d.Side, Process: d.Process, Local: d.Local, Peer: d.Peer,
-			Existing: d.Existing == 1, Protocol: c.Protocol, Closed: c.ClosedAt, Way: timeline.Way{Again: c.Again, RoundTrip: recording.Duration(d.RoundTrip)},
+			Existing: d.Existing == 1, Protocol: c.Protocol, Ending: timeline.Ending{Closed: c.ClosedAt}, Way: timeline.Way{Again: c.Again, RoundTrip: recording.Duration(d.RoundTrip)},
 		}
 		if c.Closed != nil {
 			conns[i].By = c.Closed.By

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
@@ -97,6 +98,19 @@ type exchange struct {
 	unpaired bool               // bytes came after it, but no answer was told apart
 	again    recording.Time     // over UDP: when it was asked again; NoTime: it was not
 	over     recording.Time     // of an unpaired request: when its answer was over; NoTime: not known
+}
+
+// endAsked says who asks in it for its connection's end.
+func (x *exchange) endAsked() timeline.EndAsked {
+	switch {
+	case x.ask != nil && x.ask.Close == 1:
+		return timeline.EndByRequest
+	case x.answer == nil:
+		return timeline.EndNotSeen
+	case x.answer.Close == 1:
+		return timeline.EndByAnswer
+	}
+	return timeline.EndNotAsked
 }
 
 // exchanged is what is kept of an exchange that a call is made of: not its facts.

@@ -16,7 +16,7 @@ type Request struct {
 // requestBy is what the heads of many requests have in common.
 type requestBy struct {
 	Method, Route, Host, Operation string
-	Upgrade                        int64
+	Close, Upgrade                 int64
 }
 
 // Response is the head of a response, likewise.
@@ -27,7 +27,7 @@ type Response struct {
 }
 
 // responseBy is what the heads of many responses have in common.
-type responseBy struct{ Status, Upgrade int64 }
+type responseBy struct{ Status, Close, Upgrade int64 }
 
 // heads are what heads have in common, each once.
 type heads struct {
@@ -37,11 +37,11 @@ type heads struct {
 }
 
 func (h *heads) request(at recording.Time, x *recording.HTTPRequest) Request {
-	return Request{at, x.Offset, x.Head, x.Length, h.asks.Of(requestBy{x.Method, x.Route, x.Host, x.Operation, x.Upgrade})}
+	return Request{at, x.Offset, x.Head, x.Length, h.asks.Of(requestBy{x.Method, x.Route, x.Host, x.Operation, x.Close, x.Upgrade})}
 }
 
 func (h *heads) response(at recording.Time, x *recording.HTTPResponse) Response {
-	return Response{at, x.Offset, x.Head, x.Length, h.answers.Of(responseBy{x.Status, x.Upgrade})}
+	return Response{at, x.Offset, x.Head, x.Length, h.answers.Of(responseBy{x.Status, x.Close, x.Upgrade})}
 }
 
 // DropHeads lets go of the heads of messages, of which requests and calls have been made.

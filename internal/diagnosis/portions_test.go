@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -27,11 +28,16 @@ func TestWhatQueuesBehindAFault(t *testing.T) {
 	d := Diagnose(tl, []Hypothesis{all, taking("lock", timeline.CauseLock)}, Options{})
 	expect(t, d, map[string]string{"scan": "found", "lock": "found"})
 	im := &d.Findings[0].Impact
-	if q := im.Queued; len(q) != 2 || q[0] != (Queued{timeline.PhaseHandler, timeline.CauseRunnable, 6 * milli}) || q[1] != (Queued{Phase: timeline.PhaseUnread, Mean: 2 * milli}) {
-		t.Errorf("%+v", q)
+	want := []Portion{
+		{timeline.PhaseHandler, timeline.CauseRunnable, true, 6 * milli},
+		{timeline.PhaseUnread, timeline.CauseUnknown, true, 2 * milli},
+		{timeline.PhaseHandler, timeline.CauseDisk, false, 1 * milli},
 	}
-	if im.Slow != 9*milli || im.Seen != 9*milli || d.Findings[1].Impact.Queued != nil {
-		t.Errorf("%+v, then %+v", im, d.Findings[1].Impact)
+	if !slices.Equal(im.Portions, want) || im.Slow != 9*milli || im.Seen != 9*milli {
+		t.Errorf("%+v", im)
+	}
+	if p := d.Findings[1].Impact.Portions; len(p) != 1 || p[0].Cause != timeline.CauseLock {
+		t.Errorf("%+v", p)
 	}
 }
 
