@@ -175,6 +175,12 @@ func (s *segmenter) goBehind(r *timeline.Request, by timeline.StrandID, w parked
 		s.goAbsent(r, w.until(g.From), p)
 		if w.from = g.From; g.Cause == timeline.CauseRemote && len(overlapping(w.calls, g.From, g.To)) > 0 {
 			s.goAbsent(r, w.until(g.To), p) // by the phases of the request's own calls
+		} else if g.Phase == timeline.PhaseHandler {
+			byPhase(w.calls, g.From, g.To, func(x span) {
+				part := g
+				part.From, part.To, part.Phase, part.Call = x.from, x.to, x.phase, x.call
+				p.add(part)
+			})
 		} else {
 			p.add(g)
 		}

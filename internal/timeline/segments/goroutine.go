@@ -76,7 +76,7 @@ func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 			s.goParked(r, gap, p)
 		}
 		from, to := max(u.From, at), min(u.To, w.to)
-		s.goStates(r, u, span{from, to, timeline.None, timeline.PhaseHandler}, p)
+		byPhase(w.calls, from, to, func(x span) { s.goStates(r, u, x, p) })
 		at = max(at, to)
 		gap.cause, gap.quality = w.cause, timeline.Inferred
 		if u.Yields {
@@ -84,6 +84,27 @@ func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 		}
 	}
 	s.goParked(r, parked{from: at, to: w.to, calls: w.calls, cause: w.cause, quality: w.quality}, p)
+}
+
+// byPhase cuts a span in which a goroutine worked for a request: what it does while a call of the request opens a connection, or is
+// written or read, is of that phase of the call; all else is of the handler.
+func byPhase(calls []span, from, to recording.Time, each func(span)) {
+	own := func(until recording.Time) {
+		if from < until {
+			each(span{from, until, timeline.None, timeline.PhaseHandler})
+			from = until
+		}
+	}
+	for _, c := range overlapping(calls, from, to) {
+		switch c.phase {
+		case timeline.PhaseConnect, timeline.PhaseTLS, timeline.PhaseSend, timeline.PhaseReceive:
+			own(c.from)
+			c.from, c.to = from, min(c.to, to)
+			each(c)
+			from = c.to
+		}
+	}
+	own(to)
 }
 
 // parked is a span in which a goroutine was on no thread.
