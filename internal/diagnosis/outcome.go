@@ -78,7 +78,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		j.rankLead(&f, cd, spans)
 		f.Why, f.Decide = why, cmp.Or(cd.Decide, t.res.Undecided, cd.Next, cd.Fix)
 		if why == words {
-			f.When = when
+			f.When, f.weight = when, min(f.weight, 2*f.Impact.Mean) // that slow requests have it may be chance
 		}
 		if why == words && !t.Where && cd.Fix != "" {
 			f.Decide = "record for longer: if it happens again, " + cd.Fix

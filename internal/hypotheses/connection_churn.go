@@ -183,6 +183,16 @@ func (ch *churn) count(call *timeline.Call, by int) {
 	ch.setup += Duration(by) * (max(0, call.Phases[timeline.PhaseDNS]-call.InVain) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS])
 }
 
+// opened counts the calls that opened a connection.
+func (ch *churn) opened(c *diagnosis.Case) (n int) {
+	for _, id := range ch.calls {
+		if c.Calls[id].New {
+			n++
+		}
+	}
+	return n
+}
+
 // innocent takes a call out of the churned ones.
 func (ch *churn) innocent(call *timeline.Call) {
 	delete(ch.churned, call.ID)
@@ -204,7 +214,10 @@ func discards(c *diagnosis.Case) map[recording.ConnID]bool {
 }
 
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
-	n := len(ch.churned)
+	n, others := len(ch.churned), ""
+	if had := ch.opened(c) - n; had > 0 {
+		others = "; " + diagnosis.Thousands(int64(had)) + " more had to"
+	}
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
 	setup := setupSpans(c, ch)
 	more, known := excess(c, ch.churned)
@@ -242,7 +255,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ch.peer,
 		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do; " + closer + calledIn(c, ch.calls),
+			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do; " + closer + calledIn(c, ch.calls),
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    spans,

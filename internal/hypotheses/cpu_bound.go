@@ -137,12 +137,14 @@ func bySymptom(c *diagnosis.Case, spans []diagnosis.Span) [][]diagnosis.Span {
 }
 
 func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per []Duration) diagnosis.Candidate {
-	var ordinary, slow Duration
+	var ordinary, slow, longer Duration
 	for _, id := range s.Ordinary {
 		ordinary += per[id] / Duration(len(s.Ordinary))
+		longer -= c.Requests[id].Duration() / Duration(len(s.Ordinary))
 	}
 	for _, id := range s.Slow {
 		slow += per[id] / Duration(len(s.Slow))
+		longer += c.Requests[id].Duration() / Duration(len(s.Slow))
 	}
 	strand := timeline.StrandID(timeline.None)
 	if len(s.Slow) > 0 {
@@ -150,7 +152,7 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 	}
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
 	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work"
-	if 2*slow >= 3*ordinary {
+	if 2*slow >= 3*ordinary && 2*(slow-ordinary) >= longer {
 		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
 	}
 	return diagnosis.Candidate{

@@ -79,7 +79,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	}
 	switch e.mostAsked() {
 	case timeline.EndByRequest:
-		return closer + ", as our requests ask for it (Connection: close)", reuseFix(rt) + "; set no Connection: close" + asksToClose(rt)
+		return closer + ", as our requests ask for it (Connection: close)", reuseFix(rt) + "; let requests not ask (" + asksToClose(rt) + ")"
 	case timeline.EndByAnswer:
 		return closer + ", as the peer's answers ask for it (Connection: close)",
 			"let the peer, or the proxy before it, keep connections open (HTTP keep-alive); on our side: " + reuseFix(rt)
@@ -87,7 +87,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return closer + ", unasked", reuseFix(rt)
 	}
 	if e.peer > e.us {
-		return closer, reuseFix(rt) + "; set no Connection: close" + asksToClose(rt) + " on either side"
+		return closer, "see first whether our requests ask for that end (" + asksToClose(rt) + "): it was not seen; then " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

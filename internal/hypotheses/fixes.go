@@ -25,9 +25,9 @@ func reuseFix(rt recording.Runtime) string {
 // asksToClose names what of a runtime's client asks the peer to end each connection.
 func asksToClose(rt recording.Runtime) string {
 	if rt == recording.RuntimeGo {
-		return " (DisableKeepAlives, Request.Close)"
+		return "Connection: close, DisableKeepAlives, Request.Close"
 	}
-	return ""
+	return "Connection: close"
 }
 
 // peerClosesFix says what to do where the peer ends the connections.

@@ -144,6 +144,17 @@ func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
+// processors counts the host's processors, where their number is known.
+func (h *host) processors() string {
+	switch {
+	case h.cpus == 1:
+		return "processor is"
+	case h.cpus > 1:
+		return diagnosis.Thousands(h.cpus) + " processors are"
+	}
+	return "processors are"
+}
+
 // waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
 // own work, where a hypervisor took processors.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
@@ -154,7 +165,7 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
-		Title: "Requests wait for a processor, though the host's processors are only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
+		Title: "Requests wait for a processor, though the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + stolen,
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,

@@ -60,6 +60,7 @@ func loopDemand(c *diagnosis.Case) (busiest diagnosis.Share, loop timeline.Stran
 // host is the whole machine over the time that requests were measured in.
 type host struct {
 	known                     bool
+	cpus                      int64           // 0: not known
 	busy, pressure, throttled diagnosis.Share // of the processors; of the time; of the time
 	stolen                    diagnosis.Share // of the processors' time, given by a hypervisor to others
 	overflows                 int64
@@ -91,6 +92,7 @@ func hostLoad(c *diagnosis.Case) (h host) {
 	wall := int64(last.Time.Sub(first.Time))
 	busy, stolen := last.Busy-first.Busy, last.Stolen-first.Stolen
 	return host{
+		cpus:      c.Manifest.CPUs,
 		known:     true,
 		busy:      diagnosis.ShareOf(busy, busy+last.Idle-first.Idle),
 		pressure:  diagnosis.ShareOf(last.Pressure-first.Pressure, wall),

@@ -44,7 +44,7 @@ func leads(p *page, r *Report) {
 func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 	head, of, sum := "lead", "", ""
 	if len(more) > 1 {
-		head, sum = "leads", "; they do not add up"
+		head, sum = "leads", "; they overlap"
 	}
 	switch {
 	case further && len(more) == 1:
@@ -60,8 +60,11 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 	if p.spread {
 		p.hang(plain, head, "", whole)
 		for _, f := range more {
-			name := f.ID + ofOne(r, f) + seldom(f) + ": "
-			p.line(plain, "  %s %s%s", pad(most(f), 20), name, clause(f.Title, p.width-23-utf8.RuneCountInString(name), r.mechanism(f.ID)))
+			name := f.ID + ofOne(r, f) + seldom(f)
+			if what := clause(f.Title, p.width-25-utf8.RuneCountInString(name), r.mechanism(f.ID)); what != "" {
+				name += ": " + what
+			}
+			p.line(plain, "  %s %s", pad(most(f), 20), name)
 		}
 		return
 	}
@@ -80,7 +83,8 @@ func seldom(f *Finding) string {
 	return " (" + f.Why + ")"
 }
 
-// clause is as much of a title, up to the end of a part of it, as there is room for; or else other words, if those are more.
+// clause is as much of a title, up to the end of a part of it, as there is room for; or else other words, if those are more. "" if
+// there is room for neither.
 func clause(title string, room int, other string) string {
 	best := ""
 	for i := range title {
@@ -93,7 +97,7 @@ func clause(title string, room int, other string) string {
 	if utf8.RuneCountInString(title) <= room {
 		best = title
 	}
-	if len(best) < len(other) {
+	if len(best) < len(other) && utf8.RuneCountInString(other) <= room {
 		return other
 	}
 	return best
@@ -107,7 +111,7 @@ func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
 			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
-				return ", its probes up to " + human(im.MeanSaving) + " of each request"
+				return ", its probes up to " + human(im.MeanSaving) + " of each request's time here"
 			}
 		}
 	}
@@ -231,9 +235,9 @@ func (f *Finding) becomes(name string, was, saved Duration) string {
 // atBest says the most that a lead could save: by how much more latencies fall, after findings at the same endpoint.
 func atBest(r *Report, f *Finding) string {
 	if after(f, r.Findings) {
-		return "after the findings at best " + changes(f, r.Findings, false)
+		return "after the findings, if all of it went, " + changes(f, r.Findings, false)
 	}
-	return "without it at best " + changes(f, nil, false)
+	return "if all of it went, " + changes(f, nil, false)
 }
 
 // upTo says between what bounds a saving lies.
@@ -292,7 +296,7 @@ func minor(p *page, r *Report) {
 		head, text = "Seen, and worth little: ", append(text, strings.Join(little, ", "))
 	}
 	if unsure != nil {
-		text = append(text, "perhaps worth more (record for longer): "+strings.Join(unsure, ", "))
+		text = append(text, "may be chance (record for longer): "+strings.Join(unsure, ", "))
 	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
 		text = append(text, strings.Join(goes[id], ", ")+": mostly part of "+id)

@@ -80,7 +80,10 @@ func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activit
 // known: it waited for its call, if it had one.
 func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activity {
 	calls := t.Goroutines.Calls[s]
-	stack := t.lettingGo(s, to)
+	stack := StackID(None) // what it does is called from where it next lets something go
+	if x, ok := t.LetsGo(s, to); ok {
+		stack = x.Stack
+	}
 	i := sort.Search(len(calls), func(k int) bool { return t.Calls[calls[k]].Start > from })
 	for i > 0 && t.Calls[calls[i-1]].End > from {
 		i--
@@ -105,15 +108,6 @@ func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activi
 		return t.splitAsleep(s, a, list)
 	}
 	return list
-}
-
-// lettingGo is the stack with which a goroutine next lets a lock go: what it does before
-// that is called from there. None if it lets none go.
-func (t *Timeline) lettingGo(s StrandID, at Time) StackID {
-	if x, ok := t.LetsGo(s, at); ok {
-		return x.Stack
-	}
-	return None
 }
 
 // LetsGo is when a goroutine next lets a lock go, or hands something over, and the stack with which it does; false if never.

@@ -1,0 +1,29 @@
+package diagnosis
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// What happened once is told after what every request has more of on the whole, however long it took that one.
+func TestWhatHappenedOnceComesAfterWhatAlwaysDoes(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 60, func(i int) []piece {
+		list := []piece{{timeline.PhaseHandler, timeline.CauseDisk, 1000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 1000}}
+		switch i {
+		case 5:
+			list = append(list, piece{timeline.PhaseHandler, timeline.CauseLock, 12000})
+		case 15, 25, 35: // slow by something else
+			list = append(list, piece{timeline.PhaseHandler, timeline.CauseOnCPU, 5000})
+		}
+		return list
+	})
+	always := but(taking("always", timeline.CauseDisk), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
+	always.Where, always.Work = true, true
+	d := Diagnose(tl, []Hypothesis{taking("once", timeline.CauseLock), always}, Options{})
+	expect(t, d, map[string]string{"always": "lead", "once": "lead"})
+	if d.Leads[0].ID != "always" || len(d.Leads[1].When) != 1 {
+		t.Errorf("%+v", d.Leads)
+	}
+}
