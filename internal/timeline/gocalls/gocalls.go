@@ -60,7 +60,8 @@ type goroutines struct {
 	calls   []exchange.Call
 	owners  timeline.Stints
 	strands facts.GoroutineIndex
-	worked  timeline.Stints // by strand: for whose requests it worked besides its own
+	made    map[timeline.StrandID][]recording.Time // when its goroutine made calls, in order
+	worked  timeline.Stints                        // by strand: for whose requests it worked besides its own
 }
 
 // Associate gives the calls of Go programs to their requests, and notes what goroutines did
@@ -70,6 +71,7 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, o ti
 	if len(g.strands) == 0 {
 		return
 	}
+	g.made = g.whenMade()
 	g.worked = g.tasks()
 	g.byWriters()
 	g.byDials()
@@ -117,7 +119,7 @@ func (g *goroutines) writer(w *exchange.Call) (by recording.GoroutineID, alone b
 }
 
 // goDialled bounds the time between a connection's being up and its first request: a
-// dial that its request did not wait for leaves an idle connection for anyone.
+// dial that its request did not wait for leaves an idle connection for anyone. Who dialled itself, and made no call since, waited for it.
 const goDialled recording.Duration = 1_000_000
 
 // handedBy associates a call of which is known who handed it to its connection, and
@@ -133,7 +135,8 @@ func (g *goroutines) handedBy(c *timeline.Call, w *exchange.Call, handed facts.G
 	}
 	w.Caller = handed.Goroutine
 	c.SendFrom = handed.At
-	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || handed.At.Sub(up) > goDialled ||
+	own := g.f.Conns[w.Conn].Decl.Parent == handed.Goroutine && !within(g.made[g.strands.Of(k)], c.ConnectFrom, handed.At)
+	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || !own && handed.At.Sub(up) > goDialled ||
 		c.Request != timeline.None && c.Start < g.t.Requests[c.Request].FirstRead) {
 		exchange.Warmed(c, &w.Bounds) // it was dialled for another
 		return

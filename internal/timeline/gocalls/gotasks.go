@@ -29,10 +29,10 @@ func (g *goroutines) tasks() timeline.Stints {
 	if len(g.f.Parks.Parks)+len(g.f.Parks.Unparks) == 0 {
 		return nil
 	}
-	tasks, made := make(timeline.Stints, len(g.t.Strands)), g.made()
+	tasks := make(timeline.Stints, len(g.t.Strands))
 	for s, list := range g.meetings() {
 		slices.SortStableFunc(list, func(a, b meeting) int { return cmp.Compare(a.at, b.at) })
-		called := made[timeline.StrandID(s)]
+		called := g.made[timeline.StrandID(s)]
 		var between causality.Tally // results, one after the other; odd: it made no call in between
 		for i := 1; i < len(list); i++ {
 			if a, b := &list[i-1], &list[i]; a.gives && b.gives {
@@ -116,8 +116,8 @@ func (g *goroutines) meet(of [][]meeting, waits timeline.GoroutineKey, u facts.U
 	}
 }
 
-// made lists by strand when its goroutine made calls, in order.
-func (g *goroutines) made() map[timeline.StrandID][]recording.Time {
+// whenMade lists by strand when its goroutine made calls, in order.
+func (g *goroutines) whenMade() map[timeline.StrandID][]recording.Time {
 	made := map[timeline.StrandID][]recording.Time{}
 	for i := range g.f.Conns {
 		for _, x := range g.f.Conns[i].GoCalls {

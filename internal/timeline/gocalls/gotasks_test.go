@@ -31,7 +31,9 @@ func TestResultsOfGoroutinesAreCountedOnce(t *testing.T) {
 		f.Parks.Parks = append(f.Parks.Parks, facts.Park{At: x.ran, Park: &recording.Park{Thread: 1, Left: 1, Goroutine: x.of, Since: x.since, Reason: recording.ParkReceive}})
 	}
 	o := timeline.Stints{{{From: 100, To: 1100, Request: 0}}, {{From: 200, To: 2000, Request: 1}}, nil}
-	got := (&goroutines{t: tl, f: f, owners: o, strands: facts.IndexGoroutines(tl)}).tasks()
+	g := &goroutines{t: tl, f: f, owners: o, strands: facts.IndexGoroutines(tl)}
+	g.made = g.whenMade()
+	got := g.tasks()
 	if len(got[2]) != 1 || got[2][0] != (timeline.Stint{From: 1000, To: 1900, Request: 1}) {
 		t.Errorf("goroutine 23 worked for %+v, want request 1 from 1000 to 1900", got[2])
 	}

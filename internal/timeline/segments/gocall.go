@@ -21,10 +21,10 @@ func (s *segmenter) goExchange(r *timeline.Request, w span, p *painter) {
 			ready = rd.At
 		}
 		ready = min(max(ready, waits), w.to)
-		p.add(s.remote(w, waits, ready))
 		if ready >= w.to {
-			return
+			break
 		}
+		p.add(s.remote(w, waits, ready))
 		done := w.to // after the last read, all is our own
 		if i+1 < len(reads) && reads[i+1].At <= w.to {
 			done = rd.At
@@ -37,7 +37,13 @@ func (s *segmenter) goExchange(r *timeline.Request, w span, p *painter) {
 		s.goOwn(r, timeline.GoroutineKey{Process: r.Process, Goroutine: rd.Goroutine}, own, p)
 		waits = own.to
 	}
-	p.add(s.remote(w, waits, w.to))
+	up := w.to // what follows a connect is our own
+	if c := s.t.Calls[w.call].Connected; w.phase == timeline.PhaseConnect && waits < c && c < w.to {
+		up = c
+	}
+	p.add(s.remote(w, waits, up))
+	w.from = up
+	s.goOwn(r, timeline.GoroutineKey{Process: r.Process, Goroutine: conn.Decl.Goroutine}, w, p)
 }
 
 func (s *segmenter) remote(w span, from, to recording.Time) timeline.Segment {
