@@ -154,8 +154,19 @@ func impact(f *diagnosis.Finding) Impact {
 	im := &f.Impact
 	return Impact{
 		im.Mean, im.MeanRange.Low, im.MeanRange.High, im.P50, im.Range50.Low, im.Range50.High,
-		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast, im.Unsure, grounds{slow: im.Slow, seen: im.Seen, portions: im.Portions},
+		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast, im.Unsure, madeOf(im.Portions), grounds{slow: im.Slow, seen: im.Seen, portions: im.Portions},
 	}
+}
+
+func madeOf(list []diagnosis.Portion) (out []Saved) {
+	for _, p := range list {
+		if p.Phase != timeline.PhaseHandler {
+			out = append(out, Saved{Phase: p.Phase.String(), Took: p.Mean})
+		} else {
+			out = append(out, Saved{Cause: p.Cause.String(), Took: p.Mean})
+		}
+	}
+	return out
 }
 
 func finding(d *diagnosis.Diagnosis, start timeline.Time, f *diagnosis.Finding) Finding {

@@ -244,9 +244,17 @@ type Impact struct {
 	P99High    Duration `json:"p99_high_ns"`
 	Share      Decimal  `json:"share"` // of the endpoint's summed time
 	AtLeast    bool     `json:"lower_bound,omitempty"`
-	Unsure     bool     `json:"unsure,omitempty"` // of a minor one: it would be worth having, but that is not told from chance
+	Unsure     bool     `json:"unsure,omitempty"`  // of a minor one: it would be worth having, but that is not told from chance
+	MeanOf     []Saved  `json:"mean_of,omitempty"` // what mean_saving_ns is made of, the largest first
 
 	told grounds
+}
+
+// Saved is how much of what is saved of the mean is of one kind of time.
+type Saved struct {
+	Phase string   `json:"phase,omitempty"` // in which nobody gets round to it: queue, unread-request, pick-up; else Cause tells
+	Cause string   `json:"cause,omitempty"`
+	Took  Duration `json:"ns"`
 }
 
 // grounds are what explains a saving.

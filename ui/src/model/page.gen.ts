@@ -332,6 +332,7 @@ export interface Impact {
   share: number;
   lower_bound?: boolean;
   unsure?: boolean;
+  mean_of?: Saved[];
 }
 
 export interface NewConnections {
@@ -484,6 +485,12 @@ export interface SLOWindow {
   requests: number;
   value_ns: Ns;
   met: boolean;
+}
+
+export interface Saved {
+  phase?: string;
+  cause?: string;
+  ns: Ns;
 }
 
 export interface ShownCall {

@@ -70,6 +70,7 @@ function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number;
       </tbody></table>
       {f.why && <p>{list === "leads" ? "No finding: " : ""}<Name text={f.why} />.</p>}
       {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}
+      {(f.impact.mean_of ?? []).length > 1 && <p class="share">Of the mean's saving: {f.impact.mean_of!.map((s, k) => <>{k > 0 && ", "}<Time v={s.ns} of={`${at}.impact.mean_of.${k}.ns`} /> {s.phase ? `in ${s.phase}` : c.page.causes.find((x) => x.name === s.cause)?.means}</>)}.</p>}
       <p class="share"><Share v={f.impact.share} of={`${at}.impact.share`} /> of the time of {f.endpoint || "all requests"} goes into it.</p>
       {f.what_if && f.what_if.length > 0 && <WhatIf plays={f.what_if} at={`${at}.what_if`} />}
       <h3>Because</h3>
