@@ -74,7 +74,10 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return "our side closes them when idle", idleFix(rt)
 	}
 	closer = "our side closes them first"
-	if e.peer > e.us {
+	switch {
+	case e.peer > e.us && 10*e.us >= e.peer: // which of both that end it is first is chance
+		closer = "they are closed right after the answer, by the peer first or by us (" + diagnosis.Thousands(int64(e.peer)) + " and " + diagnosis.Thousands(int64(e.us)) + ")"
+	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
 	}
 	switch e.mostAsked() {
@@ -87,7 +90,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return closer + ", unasked", reuseFix(rt)
 	}
 	if e.peer > e.us {
-		return closer, "see first whether our requests ask for that end (" + asksToClose(rt) + "): it was not seen; then " + reuseFix(rt)
+		return closer, "find out who asks for that end, which was not seen (encryption hides it): our requests (" + asksToClose(rt) + "), or the peer (its keep-alive setting); then " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -155,12 +157,31 @@ func (h *host) processors() string {
 	return "processors are"
 }
 
+// wakeUp is how long a processor that was idle takes at most, as a rule, until it runs what was woken.
+const wakeUp = milli / 10
+
+// lengths are those of some spans, in order.
+func lengths(spans []diagnosis.Span) (out []Duration) {
+	for _, s := range spans {
+		out = append(out, s.To.Sub(s.From))
+	}
+	slices.Sort(out)
+	return out
+}
+
 // waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
 // own work, where a hypervisor took processors.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
-	stolen, first := "", ""
+	stolen, first, each := "", "", lengths(spans)
+	typical := diagnosis.Quantile(each, 50)
+	if len(each) > 0 {
+		stolen = ", half of the waits under " + diagnosis.Human(typical)
+	}
+	if typical <= wakeUp && h.busy < diagnosis.Whole/2 {
+		first = "waits as short as these are often what an idle processor takes to wake up, in a virtual machine above all: fewer hand-overs between threads shorten them; else "
+	}
 	if h.stolen >= stolenShare {
-		stolen = "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
+		stolen += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
 		first = "vmstat 1 shows that (st): it is not the service's, and goes where the host's neighbours have less or a machine has its processors for itself; "
 	}
 	return diagnosis.Candidate{

@@ -60,8 +60,11 @@ func write(r *Report, o TextOptions, b brevity) *page {
 	return p
 }
 
-// hundred is how many requests have a p99 that is not the slowest one's time.
-const hundred = 100
+// From so many requests on p99 is not the slowest one's time, and rests on more than a few.
+const (
+	hundred = 100
+	afew    = 300
+)
 
 // howMany says how many requests were measured, and where a table does not how often they came.
 func howMany(r *Report) string {
@@ -69,8 +72,11 @@ func howMany(r *Report) string {
 	if len(r.Endpoints) > 1 {
 		text += ", " + perSecond(r.Requests.PerSecond) + "/s"
 	}
-	if n := r.Requests.Count; n > 1 && n < hundred {
+	switch n := r.Requests.Count; {
+	case n > 1 && n < hundred:
 		text += " (p99 is the slowest one's)"
+	case n < afew && n > 1:
+		text += " (few for a p99)"
 	}
 	return text
 }
