@@ -233,14 +233,14 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
 		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("of these calls have enough like them on reused connections to compare our own work; the saving is a lower bound unless all have", known).Against(int64(n)),
-		diagnosis.Count("source ports used by these", end.ports),
-		diagnosis.Count("connections closed first by us", end.us),
-		diagnosis.Count("closed first by the peer right after its answer", end.peer),
-		diagnosis.Count("closed first by the peer after an idle second", end.idle),
 		diagnosis.Count("sockets this would keep in TIME-WAIT", end.timeWait),
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),
+		diagnosis.Count("source ports used by these", end.ports),
+		diagnosis.Count("connections closed first by us", end.us),
+		diagnosis.Count("closed first by the peer right after its answer", end.peer),
+		diagnosis.Count("closed first by the peer after an idle second", end.idle),
 	}
 	if end.ourIdle > 0 {
 		ev = append(ev, diagnosis.Count("connections closed first by us after an idle second", end.ourIdle))

@@ -90,7 +90,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return closer + ", unasked", reuseFix(rt)
 	}
 	if e.peer > e.us {
-		return closer, "find out who asks for that end, which was not seen (encryption hides it): our requests (" + asksToClose(rt) + "), or the peer (its keep-alive setting); then " + reuseFix(rt)
+		return closer, "who asks for the close was not seen (encryption hides it): if our requests do (" + asksToClose(rt) + "), stop that; if the peer does, see its keep-alive setting; else " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

@@ -17,10 +17,10 @@ func TestWhoEndsConnections(t *testing.T) {
 		end              ending
 		closer, fix, not string
 	}{
-		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer, as our requests ask for it (Connection: close)", "DisableKeepAlives", "find out who asks"},
+		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer, as our requests ask for it (Connection: close)", "DisableKeepAlives", "who asks for the close was not seen"},
 		{ending{peer: 10, asked: asked(timeline.EndByAnswer)}, "the peer closes them right after its answer, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
 		{ending{peer: 10, asked: asked(timeline.EndNotAsked)}, "the peer closes them right after its answer, unasked", "one http.Client", "DisableKeepAlives"},
-		{ending{peer: 10}, "the peer closes them right after its answer", "find out who asks", "let the peer"},
+		{ending{peer: 10}, "the peer closes them right after its answer", "who asks for the close was not seen", "let the peer"},
 		{ending{us: 10, asked: asked(timeline.EndByAnswer)}, "our side closes them first, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
 		{ending{us: 10}, "our side closes them first", "one http.Client", "DisableKeepAlives"},
 		{ending{us: 10, ourIdle: 9}, "our side closes them when idle", "IdleConnTimeout", "let the peer"},

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -160,22 +161,23 @@ func (h *host) processors() string {
 // wakeUp is how long a processor that was idle takes at most, as a rule, until it runs what was woken.
 const wakeUp = milli / 10
 
-// lengths are those of some spans, in order.
-func lengths(spans []diagnosis.Span) (out []Duration) {
-	for _, s := range spans {
-		out = append(out, s.To.Sub(s.From))
+// halfIn is how long the spans are, the longest of the shorter ones, that make half of the time of all.
+func halfIn(spans []diagnosis.Span) (longest Duration) {
+	list := slices.SortedFunc(slices.Values(spans), func(a, b diagnosis.Span) int { return cmp.Compare(a.To.Sub(a.From), b.To.Sub(b.From)) })
+	half, sum := diagnosis.Total(spans)/2, Duration(0)
+	for i := 0; i < len(list) && sum <= half; i++ {
+		longest = list[i].To.Sub(list[i].From)
+		sum += longest
 	}
-	slices.Sort(out)
-	return out
+	return longest
 }
 
 // waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
 // own work, where a hypervisor took processors.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
-	stolen, first, each := "", "", lengths(spans)
-	typical := diagnosis.Quantile(each, 50)
-	if len(each) > 0 {
-		stolen = ", half of the waits under " + diagnosis.Human(typical)
+	stolen, first, typical := "", "", halfIn(spans)
+	if len(spans) > 0 {
+		stolen = ", half of that in waits of " + diagnosis.Human(typical) + " and less"
 	}
 	if typical <= wakeUp && h.busy < diagnosis.Whole/2 {
 		first = "waits as short as these are often what an idle processor takes to wake up, in a virtual machine above all: fewer hand-overs between threads shorten them; else "

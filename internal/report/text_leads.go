@@ -296,7 +296,7 @@ func minor(p *page, r *Report) {
 		head, text = "Seen, and worth little: ", append(text, strings.Join(little, ", "))
 	}
 	if unsure != nil {
-		text = append(text, "may be chance (record for longer): "+strings.Join(unsure, ", "))
+		text = append(text, strings.Join(unsure, ", ")+" (may be chance: record for longer)")
 	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
 		text = append(text, strings.Join(goes[id], ", ")+": mostly part of "+id)
