@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -53,17 +54,17 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 
 // tookFrom returns what programs beside the service cost requests, where they have the processors: their share of each wait of
 // a thread for one, and what passes behind who has a lock or a task and gets none. What goroutines wait for in the
-// queue of their runtime is for each other.
-func tookFrom(c *diagnosis.Case) []diagnosis.Span { return neighboursTook(c).all }
+// queue of their runtime is for each other. Its callers share it.
+func tookFrom(c *diagnosis.Case) []diagnosis.Span { return slices.Clip(neighboursTook(c).all) }
 
 // tookFromWork is what of that keeps threads waiting that compute for a request: who computes beside others
-// is put off its processor again and again, the more often the more it computes. That goes with the work.
-func tookFromWork(c *diagnosis.Case) []diagnosis.Span { return neighboursTook(c).work }
+// is put off its processor again and again, the more often the more it computes. That goes with the work. Its callers share it.
+func tookFromWork(c *diagnosis.Case) []diagnosis.Span { return slices.Clip(neighboursTook(c).work) }
 
 type taken struct{ all, work []diagnosis.Span }
 
 func neighboursTook(c *diagnosis.Case) *taken {
-	return c.Shared("neighbours took", func() any {
+	return c.Once("neighbours took", func() any {
 		h, out := hostLoad(c), &taken{}
 		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
 			return out
@@ -92,7 +93,7 @@ func ranBefore(c *diagnosis.Case, g *timeline.Segment) bool {
 		return false
 	}
 	list := c.Strands[g.Strand].Intervals
-	i, _ := slices.BinarySearchFunc(list, g.From, func(iv timeline.Interval, t diagnosis.Time) int { return cmp.Compare(iv.To, t+1) })
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > g.From })
 	return i > 0 && i < len(list) && list[i].State == timeline.StateRunnable && list[i-1].State == timeline.StateRunning
 }
 

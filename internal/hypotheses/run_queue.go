@@ -124,7 +124,7 @@ func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Resul
 // for workers and threads of executors that, were ready to run and got no CPU: that is no
 // time of theirs. Of each wait as much, from its beginning. Its callers share them.
 func behindReady(c *diagnosis.Case) []diagnosis.Span {
-	return c.Shared("behind ready", func() any { return findBehindReady(c) }).([]diagnosis.Span)
+	return slices.Clip(c.Once("behind ready", func() any { return findBehindReady(c) }).([]diagnosis.Span))
 }
 
 func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
