@@ -53,9 +53,7 @@ func (l *ledger) before(symptom, percent int) []Duration {
 		for _, o := range l.order(symptom) {
 			runs = append(runs, o.left)
 		}
-		for _, times := range l.draws(symptom) {
-			*list = append(*list, runs.drawn(times, percent))
-		}
+		*list = runs.drawn(l.draws(symptom), percent)
 	}
 	return *list
 }
@@ -68,9 +66,9 @@ func (l *ledger) interval(symptom int, m *removal, stat int, saving Duration) Ra
 	if stat == statMean {
 		return middle(l.means(symptom, m.by), saving)
 	}
-	diffs := make([]Duration, 0, resamples)
-	for i, times := range l.draws(symptom) {
-		diffs = append(diffs, l.before(symptom, stat)[i]-m.after.drawn(times, stat))
+	diffs := m.after.drawn(l.draws(symptom), stat)
+	for i, before := range l.before(symptom, stat) {
+		diffs[i] = before - diffs[i]
 	}
 	return middle(diffs, saving)
 }

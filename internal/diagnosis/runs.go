@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -11,52 +12,77 @@ type sortedRuns [][]Duration
 
 // quantile returns the nearest-rank quantile of all the runs together; 0 if they are
 // empty.
-func (s sortedRuns) quantile(percent int) Duration { return s.drawn(nil, percent) }
+func (s sortedRuns) quantile(percent int) Duration {
+	return s.drawn([][]int{slices.Repeat([]int{1}, len(s))}, percent)[0]
+}
 
-// drawn is quantile where each run counts as often as it was drawn; nil is once each. It
-// halves the range of durations in which the quantile lies, and with it the part of each
-// run that is still to be looked at.
-func (s sortedRuns) drawn(times []int, percent int) Duration {
-	often := func(i int) int {
-		if times == nil {
-			return 1
-		}
-		return times[i]
-	}
-	n, from, to := 0, Duration(math.MaxInt64), Duration(math.MinInt64)
-	ends := make([][2]int, len(s)) // of each run: what may be on either side
+// drawn is quantile in each of some draws, where a run counts as often as it was drawn.
+func (s sortedRuns) drawn(draws [][]int, percent int) []Duration {
+	from, to := Duration(math.MaxInt64), Duration(math.MinInt64)
+	ends := make([][2]int, len(s))
 	for i, run := range s {
-		if n += often(i) * len(run); len(run) > 0 && often(i) > 0 {
+		if ends[i][1] = len(run); len(run) > 0 {
 			from, to = min(from, run[0]), max(to, run[len(run)-1])
 		}
-		ends[i][1] = len(run)
 	}
-	if n == 0 {
-		return 0
+	h := halving{runs: s, draws: draws, places: make([]int, len(draws)), at: make([]int, len(s)), out: make([]Duration, len(draws))}
+	var some []int
+	for d, times := range draws {
+		n := 0
+		for i, often := range times {
+			n += often * len(s[i])
+		}
+		if n > 0 {
+			h.places[d], some = rank(n, percent), append(some, d)
+		}
 	}
-	place := rank(n, percent)
-	at := make([]int, len(s))
-	for from < to {
-		middle, below := from+Duration(uint64(to-from)/2), 0 // their distance may be more than a Duration
-		for i, run := range s {
-			if often(i) == 0 {
-				continue
-			}
+	h.find(from, to, ends, some)
+	return h.out
+}
+
+// halving finds the quantiles of draws from runs.
+type halving struct {
+	runs   sortedRuns
+	draws  [][]int
+	places []int      // of the quantiles, by draw
+	at     []int      // by run: how much of it is not above the middle
+	out    []Duration // the quantiles
+}
+
+// find finds those of some draws, which lie in a range of durations: of each run the part that may be in it
+// lies between its ends. It halves the range, and with it those parts, for all draws at once whose quantiles lie in the same half.
+func (h *halving) find(from, to Duration, ends [][2]int, some []int) {
+	for from < to && len(some) > 0 {
+		middle := from + Duration(uint64(to-from)/2) // their distance may be more than a Duration
+		for i, run := range h.runs {
 			e := ends[i]
-			at[i] = e[0] + sort.Search(e[1]-e[0], func(k int) bool { return run[e[0]+k] > middle })
-			below += often(i) * at[i]
+			h.at[i] = e[0] + sort.Search(e[1]-e[0], func(k int) bool { return run[e[0]+k] > middle })
 		}
-		side := 0
-		if below > place {
-			to, side = middle, 1
-		} else {
-			from = middle + 1
+		lower := 0
+		for k, d := range some {
+			if h.below(d) > h.places[d] {
+				some[lower], some[k] = d, some[lower]
+				lower++
+			}
 		}
-		for i := range ends {
-			ends[i][side] = at[i]
+		upper := slices.Clone(ends)
+		for i, at := range h.at {
+			ends[i][1], upper[i][0] = at, at
 		}
+		h.find(middle+1, to, upper, some[lower:])
+		to, some = middle, some[:lower]
 	}
-	return from
+	for _, d := range some {
+		h.out[d] = from
+	}
+}
+
+// below is how many durations of a draw are not above the middle.
+func (h *halving) below(draw int) (n int) {
+	for i, often := range h.draws[draw] {
+		n += often * h.at[i]
+	}
+	return n
 }
 
 // apart returns by how much the quantiles of two halves differ: of every other run, so

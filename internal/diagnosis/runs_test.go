@@ -33,6 +33,32 @@ func TestRunsHaveTheQuantilesOfTheirUnion(t *testing.T) {
 	}
 }
 
+// TestDrawsHaveTheQuantilesOfWhatWasDrawn: so have draws in which runs are several times, or not at all.
+func TestDrawsHaveTheQuantilesOfWhatWasDrawn(t *testing.T) {
+	var runs sortedRuns
+	for k, n := range []int{40, 0, 7, 25, 1} {
+		run := make([]Duration, n)
+		for i := range run {
+			run[i] = Duration(uint64(k*100+i+1) * 0x9e3779b97f4a7c15 % 1000)
+		}
+		slices.Sort(run)
+		runs = append(runs, run)
+	}
+	draws := append(drawsOf(len(runs)), []int{0, 3, 0, 0, 0})
+	for _, percent := range []int{1, 50, 99, 100} {
+		for i, got := range runs.drawn(draws, percent) {
+			var all []Duration
+			for k, often := range draws[i] {
+				all = append(all, slices.Repeat(runs[k], often)...)
+			}
+			slices.Sort(all)
+			if want := Quantile(all, percent); got != want {
+				t.Errorf("p%d of runs drawn %v times is %d, want %d", percent, draws[i], got, want)
+			}
+		}
+	}
+}
+
 // TestRemovalSavesWhatSortingSays: what is taken out of some requests moves the quantiles
 // as if all durations were sorted again; what an earlier finding took is gone from both.
 func TestRemovalSavesWhatSortingSays(t *testing.T) {
