@@ -1,6 +1,10 @@
 package diagnosis
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline/lists"
+)
 
 // removal is what taking something out of requests does to a symptom, after all that is
 // taken already.
@@ -64,10 +68,12 @@ func (l *ledger) shorten(symptom int, m *removal, off []Duration) {
 	runs := l.symptoms[symptom].runs
 	orders := l.order(symptom)
 	m.before, m.after = make(sortedRuns, len(runs)), make(sortedRuns, len(runs))
+	var room []Duration
 	for k, o := range orders {
 		m.before[k], m.after[k] = o.left, o.left
 		if m.by[k] > 0 {
-			m.after[k] = o.without(off)
+			room = slices.Grow(room[:0], len(o.ids))
+			m.after[k] = o.without(off, room)
 		}
 	}
 }
@@ -96,10 +102,9 @@ func (l *ledger) order(symptom int) []runOrder {
 }
 
 // without returns what is left of the run's requests without off, sorted: those that
-// lose nothing are in order already.
-func (o *runOrder) without(off []Duration) []Duration {
-	out := make([]Duration, 0, len(o.ids))
-	var less []Duration
+// lose nothing are in order already. It needs room.
+func (o *runOrder) without(off, room []Duration) []Duration {
+	out, less := make([]Duration, 0, len(o.ids)), room[:0]
 	for i, id := range o.ids {
 		if d := off[id]; d > 0 {
 			less = append(less, o.left[i]-d)
@@ -107,7 +112,7 @@ func (o *runOrder) without(off []Duration) []Duration {
 			out = append(out, o.left[i])
 		}
 	}
-	slices.Sort(less)
+	lists.SortNumbers(less)
 	return mergeInto(out, less)
 }
 

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -56,21 +57,26 @@ type Key struct {
 // Order returns n elements in order of their times, those of equal time in the
 // order of their places; nil if they are in order already.
 func Order(n int, at func(int) recording.Time) []Key {
-	if n == 0 {
-		return nil
+	ordered := 0
+	for last := recording.Time(math.MinInt64); ordered < n; ordered++ {
+		t := at(ordered)
+		if t < last {
+			break
+		}
+		last = t
 	}
-	first, last, ordered := at(0), at(0), true
-	for i := 1; i < n; i++ {
-		t := at(i)
-		ordered = ordered && t >= last
-		first, last = min(first, t), max(last, t)
-	}
-	if ordered {
+	if ordered == n {
 		return nil
 	}
 	keys := make([]Key, n)
+	first, last := recording.Time(math.MaxInt64), recording.Time(math.MinInt64)
 	for i := range keys {
-		keys[i] = Key{uint64(at(i)) - uint64(first), int32(i)}
+		t := at(i)
+		keys[i] = Key{uint64(t), int32(i)}
+		first, last = min(first, t), max(last, t)
+	}
+	for i := range keys {
+		keys[i].since -= uint64(first)
 	}
 	if n < radix {
 		slices.SortFunc(keys, func(a, b Key) int {
@@ -108,6 +114,34 @@ func radixSort(keys []Key, most uint64) []Key {
 		keys, spare = spare, keys
 	}
 	return keys
+}
+
+// SortNumbers puts numbers in order. It takes linear time where they are many.
+func SortNumbers[T ~int64](list []T) {
+	if len(list) < radix || slices.IsSorted(list) {
+		slices.Sort(list)
+		return
+	}
+	first := slices.Min(list)
+	most := uint64(slices.Max(list)) - uint64(first)
+	from, to := list, make([]T, len(list))
+	for shift := 0; most>>shift > 0; shift += radixBits {
+		var next [radix]int32
+		for _, v := range from {
+			next[(uint64(v)-uint64(first))>>shift%radix]++
+		}
+		sum := int32(0)
+		for d, n := range next {
+			next[d], sum = sum, sum+n
+		}
+		for _, v := range from {
+			d := (uint64(v) - uint64(first)) >> shift % radix
+			to[next[d]] = v
+			next[d]++
+		}
+		from, to = to, from
+	}
+	copy(list, from)
 }
 
 // Sized lays out empty lists of known lengths in one piece of memory; nil for 0.

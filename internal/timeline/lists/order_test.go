@@ -41,6 +41,23 @@ func TestByTime(t *testing.T) {
 	}
 }
 
+// TestSortNumbers sorts few and many, close and far apart.
+func TestSortNumbers(t *testing.T) {
+	for _, n := range []int{0, 1, 100, 5_000} {
+		for _, spread := range []uint64{1, 1_000, 1 << 40, math.MaxUint64} {
+			list := make([]recording.Duration, n)
+			for i := range list {
+				list[i] = recording.Duration(uint64(i) * 0x9e3779b97f4a7c15 % spread) // either sign
+			}
+			want := slices.Clone(list)
+			slices.Sort(want)
+			if SortNumbers(list); !slices.Equal(list, want) {
+				t.Errorf("%d numbers below %d are in another order", n, spread)
+			}
+		}
+	}
+}
+
 // TestIndex finds ids wherever they are: counted up from 1, far away, or negative.
 func TestIndex(t *testing.T) {
 	var x Index[recording.ConnID]
