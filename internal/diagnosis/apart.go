@@ -18,12 +18,12 @@ func newBeside(j *judge) *beside {
 	for _, cd := range j.cands {
 		switch {
 		case cd.Others:
-			spans = append(spans, cd.seen...)
+			spans = both(spans, cd.seen)
 		case cd.Peer:
-			spans = append(spans, Without(cd.seen, cd.spans)...)
+			spans = both(spans, Without(cd.seen, cd.spans))
 		}
 	}
-	return &beside{j, normal(j.Timeline, spans)}
+	return &beside{j, spans}
 }
 
 // ownOfSlow is how much of what makes requests slow is the service's own, of that and of what is

@@ -34,17 +34,15 @@ func newLedger(tl *timeline.Timeline, symptoms []Symptom) *ledger {
 // normal sorts spans by request and time, clips them to their requests and merges
 // overlaps.
 func normal(tl *timeline.Timeline, spans []Span) []Span {
+	i := normalUpTo(tl, spans)
+	if i == len(spans) {
+		return spans
+	}
 	in := spans
-	if !slices.IsSortedFunc(in, bySpan) {
+	if !slices.IsSortedFunc(in[max(0, i-1):], bySpan) {
 		in = slices.Clone(in)
 		slices.SortFunc(in, bySpan)
-	}
-	i := 0
-	for i < len(in) && isNormal(tl, in[:i+1]) {
-		i++
-	}
-	if i == len(in) {
-		return in
+		i = normalUpTo(tl, in)
 	}
 	return mergeOnto(tl, append(make([]Span, 0, len(in)), in[:i]...), in[i:])
 }
@@ -66,19 +64,27 @@ func mergeOnto(tl *timeline.Timeline, out, more []Span) []Span {
 	return out
 }
 
-// isNormal reports whether the last of some spans may stay as it is behind the others.
-func isNormal(tl *timeline.Timeline, spans []Span) bool {
-	n := len(spans) - 1
-	s := spans[n]
-	r := &tl.Requests[s.Request]
-	return s.From < s.To && s.From >= r.Start && s.To <= r.End && r.Measured() &&
-		(n == 0 || spans[n-1].Request != s.Request || spans[n-1].To < s.From)
+// normalUpTo is up to which place all spans are normal.
+func normalUpTo(tl *timeline.Timeline, spans []Span) int {
+	last := Span{Request: timeline.None}
+	for i, s := range spans {
+		r := &tl.Requests[s.Request]
+		if s.Request < last.Request || s.Request == last.Request && s.From <= last.To ||
+			s.From >= s.To || s.From < r.Start || s.To > r.End || !r.Measured() {
+			return i
+		}
+		last = s
+	}
+	return len(spans)
 }
 
 // both returns what is in either of two lists of normal spans, normal.
 func both(a, b []Span) []Span {
-	if len(b) == 0 {
+	switch {
+	case len(b) == 0:
 		return a
+	case len(a) == 0:
+		return b
 	}
 	out := make([]Span, 0, len(a)+len(b))
 	for len(a)+len(b) > 0 {

@@ -127,9 +127,9 @@ func (j *judge) lone(s *Symptom) bool {
 // does. What may go as well raises their upper ends.
 func (j *judge) ranged(cd *candidate, spans []Span, im Impact) Impact {
 	j.intervals(spans, &im)
-	if may := both(spans, cd.May); Total(may) > Total(spans) {
+	if overlap(spans, cd.May) < Total(cd.May) {
 		wide := im
-		j.intervals(may, &wide)
+		j.intervals(both(spans, cd.May), &wide)
 		im.MeanRange.High = max(im.MeanRange.High, wide.MeanRange.High)
 		im.Range50.High = max(im.Range50.High, wide.Range50.High)
 		im.Range99.High = max(im.Range99.High, wide.Range99.High)

@@ -26,11 +26,14 @@ type Symptom struct {
 
 func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet []int32) Symptom {
 	s := Symptom{Endpoint: endpoint, byID: ids, runs: blocksOf(tl, ids, quiet), Requests: make([]RequestID, len(ids))}
-	took := func(i int) Duration { return tl.Requests[ids[i]].Duration() }
-	order := lists.Sorted(len(ids), func(i int) Time { return Time(took(i)) })
+	took := make([]Duration, len(ids))
+	for i, id := range ids {
+		took[i] = tl.Requests[id].Duration()
+		s.total += took[i]
+	}
+	order := lists.Sorted(len(ids), func(i int) Time { return Time(took[i]) })
 	for i, at := range order {
 		s.Requests[i] = ids[at]
-		s.total += took(i)
 	}
 	sorted := s.sorted(order, took)
 	s.Noise50, s.Noise99 = sorted.apart(50), sorted.apart(99)
@@ -39,7 +42,7 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet [
 		if len(order) == 0 {
 			return 0
 		}
-		return took(int(order[rank(len(order), percent)]))
+		return took[order[rank(len(order), percent)]]
 	}
 	s.P50, s.P90, s.P99, s.max = quantile(50), quantile(90), quantile(99), quantile(100)
 	from, to := band(len(order), 50)
@@ -50,7 +53,7 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet [
 }
 
 // sorted are the durations of the runs, given the order of all of their requests, by place.
-func (s *Symptom) sorted(order []int32, took func(int) Duration) sortedRuns {
+func (s *Symptom) sorted(order []int32, took []Duration) sortedRuns {
 	of, lengths := make([]int32, 0, len(order)), make([]int32, len(s.runs)) // by place: its run
 	for k, run := range s.runs {
 		lengths[k] = int32(len(run))
@@ -60,7 +63,7 @@ func (s *Symptom) sorted(order []int32, took func(int) Duration) sortedRuns {
 	}
 	sorted := sortedRuns(lists.Sized[Duration](lengths))
 	for _, at := range order {
-		sorted[of[at]] = append(sorted[of[at]], took(int(at)))
+		sorted[of[at]] = append(sorted[of[at]], took[at])
 	}
 	return sorted
 }
