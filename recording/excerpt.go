@@ -15,6 +15,9 @@ type Part struct {
 	Most int64
 	// Around names a time, with all there is around a window of its own; nil: windows are spread.
 	Around func(Overview) (Time, error)
+	// Brief says that facts are looked at while they are handed over, and not kept: of an Off, a Chunk, an
+	// HTTPRequest or an HTTPResponse the memory is used again then.
+	Brief bool
 }
 
 // Overview is what is known of a recording before its facts are.

@@ -20,6 +20,8 @@ func readBinary(by Workers, in io.Reader) ([]Event, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	r.kept = true
+	r.kept = true
 	var all [][]Event // in the order of the file
 	dropped, err := r.all(func(blocks [][]Event) { all = append(all, blocks...) })
 	if err != nil {
@@ -46,7 +48,8 @@ func newBlockReader(by Workers, in io.Reader) (*blockReader, error) {
 }
 
 // all hands the events of all whole blocks to take, some blocks at a time, in the order of the
-// file, and returns how many bytes at its end make none. It can be called once.
+// file, and returns how many bytes at its end make none. It can be called once. The lists of events are made
+// in the same memory again and again, unless take keeps them.
 func (r *blockReader) all(take func(blocks [][]Event)) (int64, error) {
 	defer r.unpacker.Close()
 	for !r.done {
@@ -87,12 +90,14 @@ type blockReader struct {
 	sparse   []bool // of the frames to come: of them only what lasts is wanted; nil: all is
 	dropped  int64  // bytes
 	done     bool   // there are no more, or none that are whole
+	kept     bool   // the lists of events are
 }
 
-// frame is one as it is stored.
+// frame is one as it is stored, and room for its events.
 type frame struct {
 	head   [frameHead]byte
 	stored []byte
+	events []Event
 }
 
 // read takes the next frames of a file: those up to the next that defines kinds.
@@ -128,7 +133,8 @@ func (r *blockReader) read(in io.Reader) error {
 // room is a frame in whose memory one before was.
 func (r *blockReader) room() (f frame) {
 	if n := len(r.frames); n < cap(r.frames) {
-		f.stored = r.frames[:n+1][n].stored
+		old := &r.frames[:n+1][n]
+		f.stored, f.events = old.stored, old.events[:0]
 	}
 	return f
 }
@@ -152,9 +158,15 @@ func (f *frame) sizes() (stored, plain uint32) {
 func (r *blockReader) decode() [][]Event {
 	blocks, failed := make([][]Event, len(r.frames)), make([]error, len(r.frames))
 	r.by.Do(len(r.frames), func(worker, i int) {
-		d := r.decoders[worker]
+		d, f := r.decoders[worker], &r.frames[i]
 		d.sparse = i < len(r.sparse) && r.sparse[i]
-		blocks[i], failed[i] = d.frame(&r.frames[i])
+		if r.kept {
+			d.events = d.apart()
+		} else {
+			d.events = f.events
+		}
+		blocks[i], failed[i] = d.frame(f)
+		f.events = blocks[i]
 	})
 	r.sparse = r.sparse[min(len(r.frames), len(r.sparse)):]
 	for i := range r.frames {
@@ -192,7 +204,7 @@ type decoder struct {
 	plain    []byte
 	specs    []KindSpec
 	kinds    []*readerRow      // by the number that the file gives them; nil where it defines none
-	events   []Event           // of the current block, behind those of others
+	events   []Event           // of the current block
 	table    []string          // of the current block
 	strings  map[string]string // of all blocks, so that equal ones share memory
 	fill     fillVisitor
@@ -228,12 +240,16 @@ func (d *decoder) frame(f *frame) ([]Event, error) {
 	return d.block(payload)
 }
 
-// block returns the events of a block; none if it is malformed.
-func (d *decoder) block(payload []byte) ([]Event, error) {
+// apart is room for events behind those that are kept.
+func (d *decoder) apart() []Event {
 	if cap(d.events)-len(d.events) < slabEvents/8 { // rather than to copy them when they outgrow their memory
 		d.events = make([]Event, 0, slabEvents)
 	}
-	d.events = d.events[len(d.events):]
+	return d.events[len(d.events):]
+}
+
+// block returns the events of a block; none if it is malformed.
+func (d *decoder) block(payload []byte) ([]Event, error) {
 	read := d.eventBlock
 	if d.glance {
 		read = d.glanceAt

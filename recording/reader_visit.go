@@ -73,15 +73,15 @@ func (m *matchVisitor) Str(name string, v *string) {
 
 // slabs makes the facts that are most of a recording many at a time.
 type slabs struct {
-	offs      []Off
-	chunks    []Chunk
-	samples   []Sample
-	requests  []HTTPRequest
-	responses []HTTPResponse
-	records   []TLS
-	conns     []Conn
-	opened    []Established
-	closed    []Closed
+	offs      slab[Off]
+	chunks    slab[Chunk]
+	samples   slab[Sample]
+	requests  slab[HTTPRequest]
+	responses slab[HTTPResponse]
+	records   slab[TLS]
+	conns     slab[Conn]
+	opened    slab[Established]
+	closed    slab[Closed]
 }
 
 // slabSize bounds the memory that a fact which is kept alone keeps with it.
@@ -90,32 +90,56 @@ const slabSize = 256
 func (s *slabs) make(spec *KindSpec) Fact {
 	switch spec.Kind {
 	case KindOff:
-		return take(&s.offs)
+		return s.offs.take()
 	case KindChunk:
-		return take(&s.chunks)
+		return s.chunks.take()
 	case KindSample:
-		return take(&s.samples)
+		return s.samples.take()
 	case KindHTTPRequest:
-		return take(&s.requests)
+		return s.requests.take()
 	case KindHTTPResponse:
-		return take(&s.responses)
+		return s.responses.take()
 	case KindTLS:
-		return take(&s.records)
+		return s.records.take()
 	case KindConn:
-		return take(&s.conns)
+		return s.conns.take()
 	case KindEstablished:
-		return take(&s.opened)
+		return s.opened.take()
 	case KindClosed:
-		return take(&s.closed)
+		return s.closed.take()
 	}
 	return spec.New()
 }
 
-func take[T any](slab *[]T) *T {
-	if len(*slab) == 0 {
-		*slab = make([]T, slabSize)
+// spend takes back a fact that nobody looks at any more, if it is of those that Part.Brief names.
+func (s *slabs) spend(f Fact) {
+	switch f := f.(type) {
+	case *Off:
+		s.offs.spent = append(s.offs.spent, f)
+	case *Chunk:
+		s.chunks.spent = append(s.chunks.spent, f)
+	case *HTTPRequest:
+		s.requests.spent = append(s.requests.spent, f)
+	case *HTTPResponse:
+		s.responses.spent = append(s.responses.spent, f)
 	}
-	next := &(*slab)[0]
-	*slab = (*slab)[1:]
+}
+
+// slab makes facts of one kind, first of all in the place of spent ones.
+type slab[T any] struct {
+	spent []*T
+	fresh []T
+}
+
+func (s *slab[T]) take() (next *T) {
+	if n := len(s.spent); n > 0 {
+		next, s.spent = s.spent[n-1], s.spent[:n-1]
+		*next = *new(T)
+		return next
+	}
+	if len(s.fresh) == 0 {
+		s.fresh = make([]T, slabSize)
+	}
+	next, s.fresh = &s.fresh[0], s.fresh[1:]
 	return next
 }

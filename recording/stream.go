@@ -36,6 +36,9 @@ func (p Part) Stream(by Workers, in io.Reader, each func(Event)) (*Recording, er
 		return nil, err
 	}
 	s := streamer{by: by, each: each, screen: newScreen(), printers: Of(by, newPrinter), floors: o.floors, code: o.code, home: o.first}
+	if p.Brief {
+		s.spent = r.decoders
+	}
 	var thin *thinner
 	if windows != nil {
 		thin = newThinner(windows, o, each)
@@ -129,11 +132,18 @@ type streamer struct {
 	floors   []Time     // of the blocks to come; see outline
 	code     []Event    // each Frame and Stack of all blocks but the first that has facts
 	home     int        // which that is, of those to come
-	waiting  [][]Event  // by batch of blocks, in order of time: an earlier one may be in a block to come
+	waiting  []batch    // an earlier event than theirs may be in a block to come
 	ready    []Event    // kept for its memory
+	spare    [][]Event  // likewise, of batches
+	spent    []*decoder // that make facts in the place of those that were handed over
 	last     *Event     // held back; nil: there was none
 	first    Time       // when the first one was
 	ended    bool       // there was an End
+}
+
+// batch are the events of some blocks, in order of time.
+type batch struct {
+	all, rest []Event // those that were not handed over yet
 }
 
 // blocks takes the events of the next blocks. What waits is put in order once, and once more when it is
@@ -144,24 +154,28 @@ func (s *streamer) blocks(blocks [][]Event) {
 	for _, b := range blocks {
 		n += len(b)
 	}
-	batch := make([]Event, 0, n)
+	var all []Event
+	if last := len(s.spare) - 1; last >= 0 {
+		all, s.spare = s.spare[last], s.spare[:last]
+	}
+	all = slices.Grow(all, n)
 	for _, b := range blocks {
 		if s.home < 0 {
 			b = slices.DeleteFunc(b, isCode)
 		}
-		if batch = append(batch, b...); s.home == 0 {
-			batch, s.code = append(batch, s.code...), nil
+		if all = append(all, b...); s.home == 0 {
+			all, s.code = append(all, s.code...), nil
 		}
 		s.home--
 	}
-	batch = s.screen.within(s.by, batch)
-	s.by.InPieces(len(batch), eventsAtOnce, func(worker, from, to int) {
+	all = s.screen.within(s.by, all)
+	s.by.InPieces(len(all), eventsAtOnce, func(worker, from, to int) {
 		for i := from; i < to; i++ {
-			s.printers[worker].print(batch[i].Fact)
+			s.printers[worker].print(all[i].Fact)
 		}
 	})
-	sortEvents(batch)
-	s.waiting = append(s.waiting, batch)
+	sortEvents(all)
+	s.waiting = append(s.waiting, batch{all, all})
 	s.floors = s.floors[min(len(blocks), len(s.floors)):]
 	s.release()
 }
@@ -177,34 +191,41 @@ func isCode(e Event) bool {
 // release hands over what no event that is to come is earlier than.
 func (s *streamer) release() {
 	s.ready = s.ready[:0]
-	for i, batch := range s.waiting {
-		n := len(batch)
+	for i := range s.waiting {
+		b := &s.waiting[i]
+		n := len(b.rest)
 		if len(s.floors) > 0 {
-			n = sort.Search(n, func(i int) bool { return batch[i].Time > s.floors[0] })
+			n = sort.Search(n, func(i int) bool { return b.rest[i].Time > s.floors[0] })
 		}
-		s.ready = append(s.ready, batch[:n]...)
-		clear(batch[:n])
-		s.waiting[i] = batch[n:]
+		s.ready = append(s.ready, b.rest[:n]...)
+		clear(b.rest[:n])
+		if b.rest = b.rest[n:]; len(b.rest) == 0 {
+			s.spare = append(s.spare, b.all[:0])
+		}
 	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(batch []Event) bool { return len(batch) == 0 })
+	s.waiting = slices.DeleteFunc(s.waiting, func(b batch) bool { return len(b.rest) == 0 })
 	sortEvents(s.ready) // those of one time stay in the order of the file
-	for _, e := range s.ready {
-		s.hand(e)
+	for i, e := range s.ready {
+		if f := s.hand(e); f != nil && s.spent != nil {
+			s.spent[i*len(s.spent)/len(s.ready)].slabs.spend(f)
+		}
 	}
 	clear(s.ready)
 }
 
-// hand hands over the event before this one.
-func (s *streamer) hand(e Event) {
+// hand hands over the event before this one, and returns its fact; nil if there was none.
+func (s *streamer) hand(e Event) (handed Fact) {
 	if s.last == nil {
 		s.last, s.first = &Event{}, e.Time
 	} else {
+		handed = s.last.Fact
 		s.each(*s.last)
 	}
 	*s.last = e
 	if _, end := e.Fact.(*End); end {
 		s.ended = true
 	}
+	return handed
 }
 
 // end hands over what is left once there are no more blocks, and tells of what was left out.

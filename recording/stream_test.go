@@ -48,9 +48,14 @@ func TestStreamHandsOverWhatLoadReads(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want.Printable()
-		for _, from := range []io.Reader{bytes.NewReader(file), io.MultiReader(bytes.NewReader(file))} {
+		for i, from := range []io.Reader{bytes.NewReader(file), bytes.NewReader(file), io.MultiReader(bytes.NewReader(file))} {
 			var events []Event
-			rec, err := Stream(three(), from, func(e Event) { events = append(events, e) })
+			rec, err := Part{Brief: i > 0}.Stream(three(), from, func(e Event) {
+				if i > 0 {
+					e.Fact = copied(e.Fact)
+				}
+				events = append(events, e)
+			})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -60,6 +65,12 @@ func TestStreamHandsOverWhatLoadReads(t *testing.T) {
 			}
 		}
 	}
+}
+
+func copied(f Fact) Fact {
+	c := reflect.New(reflect.TypeOf(f).Elem())
+	c.Elem().Set(reflect.ValueOf(f).Elem())
+	return c.Interface().(Fact)
 }
 
 // Of a file in order no more is held at a time than of some blocks, and code that they tell of is said to be of its beginning.

@@ -175,6 +175,7 @@ func (o whyOptions) rebuild(w world) (rebuilt, error) {
 
 // rebuiltFrom rebuilds what a part of a recording says as it is read; once it is, read is called.
 func rebuiltFrom(from io.Reader, part recording.Part, read func(*recording.Recording)) (got rebuilt, err error) {
+	part.Brief = true
 	got.Timeline, err = build.From(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
 		rec, err := part.Stream(workers(), from, func(e recording.Event) { got.wall.note(e); each(e) })
 		if err == nil {
