@@ -69,7 +69,7 @@ func (d *decoder) glanceAt(c *cursor) error {
 	}
 	d.table = d.table[:0]
 	var t Time
-	for len(c.b) > 0 {
+	for c.more() {
 		number := c.uvarint()
 		t += Time(c.varint())
 		set := c.uvarint()

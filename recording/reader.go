@@ -270,7 +270,7 @@ type readerRow struct {
 }
 
 func (d *decoder) schema(c *cursor) error {
-	for len(c.b) > 0 {
+	for c.more() {
 		number, s, err := c.shape()
 		if err != nil {
 			return err
@@ -307,7 +307,7 @@ func (d *decoder) eventBlock(c *cursor) error {
 	}
 	d.strs(c)
 	var t Time
-	for len(c.b) > 0 {
+	for c.more() {
 		var row *readerRow
 		if number := c.uvarint(); number < uint64(len(d.kinds)) {
 			row = d.kinds[number]

@@ -110,15 +110,31 @@ var errMalformed = errors.New("malformed block")
 // failed and every read gives zero.
 type cursor struct {
 	b   []byte
+	at  int // what of them is read
 	bad bool
 }
 
+// more reports that there is more to read.
+func (c *cursor) more() bool { return c.at < len(c.b) }
+
+// fail ends what is read.
+func (c *cursor) fail() { c.b, c.at, c.bad = nil, 0, true }
+
 // uvarint is binary.Uvarint, which is called for most of the bytes of a file.
-func (c *cursor) uvarint() (v uint64) {
+func (c *cursor) uvarint() uint64 {
+	if at := c.at; at < len(c.b) && c.b[at] < 0x80 {
+		c.at = at + 1
+		return uint64(c.b[at])
+	}
+	return c.longer()
+}
+
+// longer is uvarint of several bytes.
+func (c *cursor) longer() (v uint64) {
 	const last = binary.MaxVarintLen64 - 1
-	for i, x := range c.b {
+	for i, x := range c.b[c.at:] {
 		if x < 0x80 && (i < last || i == last && x <= 1) {
-			c.b = c.b[i+1:]
+			c.at += i + 1
 			return v | uint64(x)<<(7*i)
 		}
 		if i >= last {
@@ -126,7 +142,7 @@ func (c *cursor) uvarint() (v uint64) {
 		}
 		v |= uint64(x&0x7f) << (7 * i)
 	}
-	c.b, c.bad = nil, true
+	c.fail()
 	return 0
 }
 
@@ -138,8 +154,8 @@ func (c *cursor) varint() int64 {
 // count reads the number of things that follow, each at least one byte long.
 func (c *cursor) count() int {
 	n := c.uvarint()
-	if n > uint64(len(c.b)) {
-		c.b, c.bad = nil, true
+	if n > uint64(len(c.b)-c.at) {
+		c.fail()
 		return 0
 	}
 	return int(n)
@@ -147,19 +163,17 @@ func (c *cursor) count() int {
 
 func (c *cursor) bytes() []byte {
 	n := c.count()
-	b := c.b[:n]
-	c.b = c.b[n:]
-	return b
+	c.at += n
+	return c.b[c.at-n : c.at]
 }
 
 func (c *cursor) byte() byte {
-	if len(c.b) == 0 {
+	if !c.more() {
 		c.bad = true
 		return 0
 	}
-	b := c.b[0]
-	c.b = c.b[1:]
-	return b
+	c.at++
+	return c.b[c.at-1]
 }
 
 // shape reads one definition as written by appendShape.
