@@ -69,14 +69,18 @@ func neighboursTook(c *diagnosis.Case) *taken {
 		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
 			return out
 		}
-		front, putOff := inFront(c), []bool(nil)
+		front, putOff, many := inFront(c), []bool(nil), 0
 		ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool {
 			if !ofThread(c, g) {
 				return false
 			}
-			putOff = append(putOff, ranBefore(c, g))
+			ran := ranBefore(c, g)
+			if putOff = append(putOff, ran); ran {
+				many++
+			}
 			return true
 		})
+		out.work = make([]diagnosis.Span, 0, many)
 		for i := range ready {
 			if ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From))); putOff[i] {
 				out.work = append(out.work, ready[i])

@@ -11,9 +11,9 @@ import (
 
 // samples are the stacks of what ran, for visits to requests' own CPU.
 type samples struct {
-	c   *diagnosis.Case
-	of  map[timeline.StrandID][]timeline.StackAt // goroutines': in order of time
-	all []diagnosis.Time                         // when any was taken of what ran, in order
+	c     *diagnosis.Case
+	of    map[timeline.StrandID][]timeline.StackAt // goroutines': in order of time
+	while []bool                                   // by request: any was taken meanwhile of what ran
 }
 
 // newSamples returns those of a case; its callers share them.
@@ -23,15 +23,23 @@ func newSamples(c *diagnosis.Case) *samples {
 
 // collectSamples collects the samples of goroutines from the threads that ran them.
 func collectSamples(c *diagnosis.Case) *samples {
-	s := &samples{c: c, of: map[timeline.StrandID][]timeline.StackAt{}}
+	s := &samples{c: c, of: map[timeline.StrandID][]timeline.StackAt{}, while: make([]bool, len(c.Requests))}
+	var all []diagnosis.Time
 	for i := range c.Strands {
 		for _, a := range c.Strands[i].Stacks {
 			if a.Origin == recording.StackOnCPU {
-				s.all = append(s.all, a.Time)
+				all = append(all, a.Time)
 			}
 		}
 	}
-	slices.Sort(s.all)
+	slices.Sort(all)
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		for len(all) > 0 && all[0] < r.Start {
+			all = all[1:]
+		}
+		s.while[i] = len(all) > 0 && all[0] < r.End
+	}
 	type key struct {
 		process   recording.ProcessID
 		goroutine recording.GoroutineID
@@ -66,11 +74,10 @@ func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, tim
 		return
 	}
 	for _, id := range ids {
-		r := &s.c.Requests[id]
-		if i, _ := slices.BinarySearch(s.all, r.Start); i == len(s.all) || s.all[i] >= r.End {
-			continue // none was taken meanwhile
+		if !s.while[id] {
+			continue
 		}
-		for g := r.Segments(); g.Next(); {
+		for g := s.c.Requests[id].Segments(); g.Next(); {
 			if ownCPU(&g.Segment) && g.Strand != timeline.None {
 				s.in(g.Strand, diagnosis.Span{Request: id, From: g.From, To: g.To}, visit)
 			}

@@ -22,7 +22,6 @@ const crowdedShare = diagnosis.Whole / 2
 type crowded struct {
 	times []window
 	own   map[netip.Addr]bool // addresses of this host, as far as can be seen
-	late  Duration            // 99 of 100 requests wait no longer for a processor
 }
 
 func crowdedTimes(c *diagnosis.Case) crowded {
@@ -42,7 +41,7 @@ func crowdedTimes(c *diagnosis.Case) crowded {
 			out = append(out, window{a.Time, b.Time})
 		}
 	}
-	t := crowded{out, map[netip.Addr]bool{}, lateness(c)}
+	t := crowded{out, map[netip.Addr]bool{}}
 	for i := range c.Conns {
 		if at, err := netip.ParseAddrPort(c.Conns[i].Local); err == nil {
 			t.own[at.Addr()] = true
@@ -53,13 +52,15 @@ func crowdedTimes(c *diagnosis.Case) crowded {
 
 // lateness is how long requests' threads wait for processors at most, in 99 of 100 requests.
 func lateness(c *diagnosis.Case) Duration {
-	ids, ready := c.Measured(), costOf(c, c.Ready())
-	waits := make([]Duration, 0, len(ids))
-	for _, id := range ids {
-		waits = append(waits, ready[id])
-	}
-	slices.Sort(waits)
-	return diagnosis.Quantile(waits, 99)
+	return c.Once("lateness", func() any {
+		ids, ready := c.Measured(), costOf(c, c.Ready())
+		waits := make([]Duration, 0, len(ids))
+		for _, id := range ids {
+			waits = append(waits, ready[id])
+		}
+		slices.Sort(waits)
+		return diagnosis.Quantile(waits, 99)
+	}).(Duration)
 }
 
 // apart tells the time that was spent waiting for a peer from what of it may have been spent
@@ -70,11 +71,11 @@ func (t crowded) apart(c *diagnosis.Case, calls []timeline.CallID, spans []diagn
 	if !t.here(c, calls) {
 		return spans, nil
 	}
-	usual := usualLength(spans)
+	usual, late := usualLength(spans), lateness(c)
 	for _, s := range spans {
 		i, _ := slices.BinarySearchFunc(t.times, s.From+1, func(w window, at diagnosis.Time) int { return cmp.Compare(w.to, at) })
 		d := s.To.Sub(s.From)
-		if i < len(t.times) && t.times[i].from < s.To || d > steadyTimes*usual && d-usual <= 2*t.late {
+		if i < len(t.times) && t.times[i].from < s.To || d > steadyTimes*usual && d-usual <= 2*late {
 			doubtful = append(doubtful, s)
 		} else {
 			its = append(its, s)
