@@ -194,7 +194,7 @@ func (c *Call) phaseAt(at Time) (Phase, Time) {
 
 // IndexCalls lists the calls of each strand, in order of start.
 func (t *Timeline) IndexCalls() {
-	t.callsOn = lists.Grouped[CallID](len(t.Strands), len(t.Calls), func(i int) int { return int(t.Calls[i].Strand) })
+	t.callsOn = lists.Grouped[CallID](len(t.Strands), len(t.Calls), func(i int) int { return int(t.Calls[i].Strand) }).Lists()
 	for s, list := range t.callsOn {
 		t.callsOn[s] = lists.ByTime(list, func(c *CallID) Time { return t.Calls[*c].Start })
 	}

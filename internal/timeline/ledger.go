@@ -54,8 +54,9 @@ func (t *Timeline) OrderCalls() {
 	}
 	t.Goroutines.renumber(t, renumber)
 	t.overruled = t.overruled.renumber(renumber)
-	for i, list := range lists.Grouped[CallID](len(t.Requests), len(calls), func(i int) int { return int(calls[i].Request) }) {
-		if len(list) > 0 {
+	of := lists.Grouped[CallID](len(t.Requests), len(calls), func(i int) int { return int(calls[i].Request) })
+	for i := range t.Requests {
+		if list := of.Of(i); list != nil {
 			t.Requests[i].More().Calls = list
 		}
 	}

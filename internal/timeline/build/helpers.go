@@ -25,7 +25,7 @@ type helpers struct {
 	t     *timeline.Timeline
 	f     *facts.Facts
 	loop  timeline.StrandID
-	of    [][]int32                            // by request: its turns
+	of    func(timeline.RequestID) []int32     // the turns of a request
 	all   []loops.Turn                         //
 	turns []*loops.Turn                        // of the loop that no socket began, in order of time
 	free  map[timeline.StrandID]recording.Time // since when each has not worked for what is known to be done
@@ -53,7 +53,7 @@ func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loops.Turns, parts 
 			return int(c.Strand)
 		}
 		return timeline.None
-	})
+	}).Lists()
 	for s := range t.Strands {
 		loop := timeline.StrandID(s)
 		if len(back[loop]) == 0 {
@@ -224,7 +224,7 @@ const mostItself = 20
 
 // before is the turn of a request before another, nil if there is none.
 func (h *helpers) before(u *loops.Turn) *loops.Turn {
-	of := h.of[u.Request]
+	of := h.of(u.Request)
 	k := sort.Search(len(of), func(k int) bool { return h.all[of[k]].From >= u.From })
 	if k == 0 {
 		return nil

@@ -159,22 +159,51 @@ func Sized[T any](lengths []int32) [][]T {
 	return out
 }
 
+// Groups are numbers by whose they are.
+type Groups[ID ~int32] struct {
+	all  []ID
+	from []int32 // by whose: where they begin in all; and one more
+}
+
 // Grouped lists the numbers below n by whose they are, of so many, each list in order; a
 // number that is of a negative one is nobody's.
-func Grouped[ID ~int32](many, n int, whose func(int) int) [][]ID {
-	lengths := make([]int32, many)
+func Grouped[ID ~int32](many, n int, whose func(int) int) Groups[ID] {
+	g := Groups[ID]{from: make([]int32, many+1)}
 	for i := range n {
 		if k := whose(i); k >= 0 {
-			lengths[k]++
+			g.from[k]++
 		}
 	}
-	of := Sized[ID](lengths)
-	for i := range n {
+	sum := int32(0)
+	for k, n := range g.from {
+		sum += n
+		g.from[k] = sum // where they end
+	}
+	g.all = make([]ID, sum)
+	for i := n - 1; i >= 0; i-- {
 		if k := whose(i); k >= 0 {
-			of[k] = append(of[k], ID(i))
+			g.from[k]--
+			g.all[g.from[k]] = ID(i)
 		}
 	}
-	return of
+	return g
+}
+
+// Of are somebody's, in memory of their own; nil if there are none.
+func (g *Groups[ID]) Of(k int) []ID {
+	if from, to := g.from[k], g.from[k+1]; from < to {
+		return g.all[from:to:to]
+	}
+	return nil
+}
+
+// Lists are those of each.
+func (g Groups[ID]) Lists() [][]ID {
+	out := make([][]ID, len(g.from)-1)
+	for k := range out {
+		out[k] = g.Of(k)
+	}
+	return out
 }
 
 // Index leads from ids to places in a list. Recorders give ids out one after the other,

@@ -112,8 +112,8 @@ type Loop struct {
 
 // ByConn lists the requests, or calls, of each connection.
 func ByConn(f *facts.Facts, requests []exchange.Request, calls []exchange.Call) [][]int32 {
-	onConn := lists.Grouped[int32](len(f.Conns), len(calls), func(i int) int { return calls[i].Conn })
-	for conn, list := range lists.Grouped[int32](len(f.Conns), len(requests), func(i int) int { return int(requests[i].Conn) }) {
+	onConn := lists.Grouped[int32](len(f.Conns), len(calls), func(i int) int { return calls[i].Conn }).Lists()
+	for conn, list := range lists.Grouped[int32](len(f.Conns), len(requests), func(i int) int { return int(requests[i].Conn) }).Lists() {
 		onConn[conn] = append(onConn[conn], list...)
 	}
 	return onConn

@@ -10,10 +10,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Turns are the turns of all loops, for each request in order of time.
+// Turns are the turns of all loops.
 type Turns struct {
 	All []Turn
-	Of  [][]int32 // by request: indexes in all
+	of  lists.Groups[int32] // by request: indexes in All, in order of time
 
 	Wander map[recording.ProcessID]bool // whose threads share tasks
 }
@@ -42,48 +42,49 @@ func Cut(t *timeline.Timeline, moves []Loop, o timeline.Stints) *Turns {
 		}
 		o[loop.Strand] = list
 	}
-	l.Of = lists.Grouped[int32](len(t.Requests), len(l.All), func(i int) int { return int(l.All[i].Request) })
-	for _, of := range l.Of {
-		l.inOrder(of)
+	l.group(t)
+	if all := len(l.All); l.addAnswers(t) > all {
+		l.group(t)
 	}
-	l.addAnswers(t)
 	return l
 }
 
-// inOrder sorts indexes of turns by when those began.
-func (l *Turns) inOrder(of []int32) {
-	slices.SortStableFunc(of, func(a, b int32) int { return cmp.Compare(l.All[a].From, l.All[b].From) })
+// Of returns which are a request's, in order of time.
+func (l *Turns) Of(r timeline.RequestID) []int32 { return l.of.Of(int(r)) }
+
+// group lists the turns of each request.
+func (l *Turns) group(t *timeline.Timeline) {
+	l.of = lists.Grouped[int32](len(t.Requests), len(l.All), func(i int) int { return int(l.All[i].Request) })
+	for r := range t.Requests {
+		slices.SortStableFunc(l.of.Of(r), func(a, b int32) int { return cmp.Compare(l.All[a].From, l.All[b].From) })
+	}
 }
 
 // addAnswers adds turns for answers that were read together with another's, as on a
-// connection that requests share: what the loop read it read for the first.
-func (l *Turns) addAnswers(t *timeline.Timeline) {
+// connection that requests share: what the loop read it read for the first. It returns how many turns there are then.
+func (l *Turns) addAnswers(t *timeline.Timeline) int {
 	calls := CallsByRequest(t)
 	for r := range t.Requests {
-		of := l.Of[r]
-		for _, id := range calls[r] {
+		of := l.of.Of(r)
+		for _, id := range calls.Of(r) {
 			c := &t.Calls[id]
 			if c.Strand == timeline.None || c.FirstRead == recording.NoTime || !t.Strands[c.Strand].Loop || t.Requests[r].Strand != c.Strand {
 				continue
 			}
-			n := sort.Search(len(l.Of[r]), func(k int) bool { return l.All[l.Of[r][k]].From > c.FirstRead })
-			if n > 0 && l.All[l.Of[r][n-1]].Last >= c.FirstRead {
+			n := sort.Search(len(of), func(k int) bool { return l.All[of[k]].From > c.FirstRead })
+			if n > 0 && l.All[of[n-1]].Last >= c.FirstRead {
 				continue
 			}
-			of = append(of, int32(len(l.All)))
 			l.All = append(l.All, Turn{From: c.FirstRead, To: c.FirstRead, Last: c.FirstRead, Request: c.Request, Strand: c.Strand, How: ResumeCall, Ready: c.Arrived, Call: id})
 		}
-		if len(of) > len(l.Of[r]) {
-			l.inOrder(of)
-			l.Of[r] = of
-		}
 	}
+	return len(l.All)
 }
 
 // Asking returns the turn in which a request asked for something at or after since:
 // its first turn that was not over by then; nil if there is none.
 func (l *Turns) Asking(r timeline.RequestID, since recording.Time) *Turn {
-	of := l.Of[r]
+	of := l.Of(r)
 	i := sort.Search(len(of), func(k int) bool { return l.All[of[k]].To >= since })
 	if i == len(of) {
 		return nil
@@ -94,7 +95,7 @@ func (l *Turns) Asking(r timeline.RequestID, since recording.Time) *Turn {
 // IdleSince is when the last turn of a call's request ended before that in which it was sent.
 func (l *Turns) IdleSince(c *timeline.Call) recording.Time {
 	since := recording.NoTime
-	for _, i := range l.Of[c.Request] {
+	for _, i := range l.Of(c.Request) {
 		u := &l.All[i]
 		if u.From >= c.SendFrom || u.Call == c.ID || u.To >= c.SendFrom {
 			break

@@ -18,15 +18,15 @@ type Settled struct {
 
 // CallsByRequest lists the calls of each request that it may have waited for: those
 // that ended before it did.
-func CallsByRequest(t *timeline.Timeline) [][]timeline.CallID {
+func CallsByRequest(t *timeline.Timeline) lists.Groups[timeline.CallID] {
 	of := lists.Grouped[timeline.CallID](len(t.Requests), len(t.Calls), func(i int) int {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.End <= t.Requests[c.Request].End {
 			return int(c.Request)
 		}
 		return timeline.None
 	})
-	for r, list := range of {
-		of[r] = lists.ByTime(list, func(id *timeline.CallID) recording.Time { return t.Calls[*id].Start })
+	for r := range t.Requests {
+		lists.SortByTime(of.Of(r), func(id *timeline.CallID) recording.Time { return t.Calls[*id].Start })
 	}
 	return of
 }

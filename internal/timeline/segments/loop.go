@@ -25,7 +25,7 @@ func (s *segmenter) loopHandler(r *timeline.Request, p *painter) {
 func (s *segmenter) eachTurn(r *timeline.Request, visit func(*loops.Turn, gap, stretch)) gap {
 	cut := s.in.Requests[r.ID].From
 	next := gap{from: cut, tail: cut, to: r.End}
-	for _, i := range s.turns.Of[r.ID] {
+	for _, i := range s.turns.Of(r.ID) {
 		u := &s.turns.All[i]
 		if u.From > r.End {
 			break
@@ -132,7 +132,7 @@ func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.
 	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
 		return timeline.None
 	}
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.Of(int(r.ID)) {
 		c := &s.t.Calls[id]
 		if !c.Cut || c.Arrived != recording.NoTime || c.End <= since || c.End > u.To {
 			continue
@@ -206,7 +206,7 @@ func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 // that began and ended within one turn, in which the loop slept, was made by a client that waits
 // itself, in place of the loop: that is a thread like any other then.
 func (s *segmenter) ownTurn(r *timeline.Request, w stretch, p *painter) {
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.Of(int(r.ID)) {
 		c, b := &s.t.Calls[id], &s.in.Calls[id].Bounds
 		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.From) || b[timeline.PhaseReceive+1] > w.to || !timeline.Slept(s.t, r.Strand, b[0], b[timeline.PhaseReceive+1]) {
 			continue
@@ -269,7 +269,7 @@ func (s *segmenter) lastGap(r *timeline.Request, cut, tail recording.Time, p *pa
 	if cut >= r.End {
 		return
 	}
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.Of(int(r.ID)) {
 		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
 			u := loops.Turn{From: r.End, Request: r.ID, Strand: r.Strand, How: loops.ResumeCall, Call: id, Ready: c.Arrived}
 			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, place{}}, p)

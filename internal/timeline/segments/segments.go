@@ -9,6 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/recording"
@@ -32,8 +33,8 @@ type segmenter struct {
 	f        *facts.Facts
 	in       Input
 	turns    *loops.Turns
-	callsOf  [][]timeline.CallID // by request, in order of start
-	lanes    []*lane             // by strand
+	callsOf  lists.Groups[timeline.CallID] // by request, in order of start
+	lanes    []*lane                       // by strand
 	goRuns   running.GoRuns
 	children children
 	lookups  map[timeline.StrandID][]timeline.Stint // when threads waited for answers to look-ups
@@ -146,7 +147,7 @@ type span struct {
 func (s *segmenter) spans(r timeline.RequestID, on timeline.StrandID) []span {
 	var list []span
 	covered := s.t.Requests[r].FirstRead
-	for _, id := range s.callsOf[r] {
+	for _, id := range s.callsOf.Of(int(r)) {
 		if on != timeline.None && s.t.Calls[id].Strand != on {
 			continue
 		}

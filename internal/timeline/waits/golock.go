@@ -60,7 +60,7 @@ func (s *Sleeps) order() {
 			*w = place[*w]
 		}
 	}
-	for i, list := range lists.Grouped[timeline.WaitID](len(t.Strands), len(t.Waits), func(i int) int { return int(t.Waits[i].Strand) }) {
+	for i, list := range lists.Grouped[timeline.WaitID](len(t.Strands), len(t.Waits), func(i int) int { return int(t.Waits[i].Strand) }).Lists() {
 		t.Strands[i].Waits = list
 	}
 }
