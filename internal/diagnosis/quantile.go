@@ -1,5 +1,10 @@
 package diagnosis
 
+import "github.com/getdwell/dwell/internal/timeline/lists"
+
+// Sort puts durations in order: those of all requests may be many.
+func Sort(list []Duration) { lists.SortNumbers(list) }
+
 // Quantile returns the nearest-rank quantile of sorted values: the smallest value
 // that at least percent of them do not exceed. It is 0 for no values.
 func Quantile(sorted []Duration, percent int) Duration {

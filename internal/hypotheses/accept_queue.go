@@ -44,7 +44,10 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	slices.Sort(waits)
 	saturated, serving := loop != timeline.None && busy >= c.Saturated, waitedFor(c)
-	spans := c.SpansAmong(everyRequest, func(r *timeline.Request, s *timeline.Segment) bool {
+	may := func(r *timeline.Request) bool {
+		return r.HasPhase(timeline.PhaseUnread) && (r.Has(timeline.CausePool) || first(r))
+	}
+	spans := c.SpansAmong(may, func(r *timeline.Request, s *timeline.Segment) bool {
 		if !first(r) {
 			return forWorker(c, r, s) && serving.others(r, s)
 		}
@@ -83,8 +86,6 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	return res
 }
-
-func everyRequest(*timeline.Request) bool { return true }
 
 // newConnections are those that came, and those on which requests lay unread for long since
 // before the recording.

@@ -145,7 +145,7 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 		for _, id := range y.order[from:to] {
 			list = append(list, y.took[id])
 		}
-		slices.Sort(list)
+		diagnosis.Sort(list)
 		return diagnosis.Quantile(list, 50)
 	}
 	y.later = took(n/2, n)
@@ -184,7 +184,7 @@ func (y *youth) longer(c *diagnosis.Case) (end int) {
 	}
 	half := len(took) / 2
 	later := slices.Clone(took[half:])
-	slices.Sort(later)
+	diagnosis.Sort(later)
 	above := 0
 	for i, d := range took[:half] {
 		if d <= diagnosis.Quantile(later, 50)+c.Resolution {

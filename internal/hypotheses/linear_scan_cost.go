@@ -54,7 +54,7 @@ func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (out [][]diagnosis
 			for _, id := range ids[from:to] {
 				list = append(list, of(id))
 			}
-			slices.Sort(list)
+			diagnosis.Sort(list)
 			points = append(points, diagnosis.Point{X: int64(from+to) / 2, Y: diagnosis.Quantile(list, 50)})
 		}
 		out = append(out, points)

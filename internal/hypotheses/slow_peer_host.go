@@ -58,7 +58,7 @@ func lateness(c *diagnosis.Case) Duration {
 		for _, id := range ids {
 			waits = append(waits, ready[id])
 		}
-		slices.Sort(waits)
+		diagnosis.Sort(waits)
 		return diagnosis.Quantile(waits, 99)
 	}).(Duration)
 }
@@ -90,7 +90,7 @@ func usualLength(spans []diagnosis.Span) Duration {
 	for i, s := range spans {
 		lengths[i] = s.To.Sub(s.From)
 	}
-	slices.Sort(lengths)
+	diagnosis.Sort(lengths)
 	return diagnosis.Quantile(lengths, 50)
 }
 
