@@ -1,6 +1,9 @@
 package recording
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // What a recording can hold. A number beyond is a damaged file's, or was made up: its fact is
 // left out, so that no reader has to ask of each number what it might come to.
@@ -18,40 +21,33 @@ const (
 // leftOut is the hook that a Loss names where a reader left facts out.
 const leftOut = "reader"
 
-// limit is what one field may say.
+// limit is what one field may say, besides 0.
 type limit struct {
 	from, to int64
-	near     bool // a time: so near to that of its event, or none
-	any      bool // addresses, and ids that a program gives out
+	near     bool // a time, so near to that of its event
 }
 
 func (l *limit) allows(v int64, at Time) bool {
-	if v == 0 || l.any {
-		return true
-	}
-	if l.near {
-		return v > 0 && v <= maxTime && Time(v)-at <= maxSpan && at-Time(v) <= maxSpan
-	}
-	return l.from <= v && v <= l.to
+	return l.from <= v && v <= l.to && (!l.near || Time(v)-at <= maxSpan && at-Time(v) <= maxSpan)
 }
 
 // limits classes every number of every kind, by the name of its field. Where kinds mean
 // different things by one name, the kind's is put before it, and that one counts.
 func limits() map[string]limit {
-	all := map[string]limit{}
+	all, unlimited := map[string]limit{}, limit{from: math.MinInt64, to: math.MaxInt64} // addresses, and ids that a program gives out
 	for _, class := range []struct {
 		limit
 		fields string
 	}{
-		{limit{near: true}, "since woken arrived last first from put stopped late.left"},
+		{limit{from: 1, to: maxTime, near: true}, "since woken arrived last first from put stopped late.left"},
 		{limit{to: maxTime}, "start wall suspended user-cpu bpf inside busy idle pressure throttled stolen ran queued serviced p50 p99 longest neighbour.cpu round-trip"},
 		{limit{from: -2, to: maxBytes}, "rss offset bytes written read head length size fetched in out virtual resident shared mapping.before"},
 		{limit{from: -1, to: maxCount}, "count events running overflows minor major depth limit backlog messages skipped"},
 		{limit{from: -1, to: maxSmall}, "id pid tid process thread creator waker owner putter conn frame stack caller file before left line cpu cpus procs"},
 		{limit{from: -1, to: maxSmall}, "process.parent listen.port backlog.port status rcode version"},
 		{limit{to: maxSmall}, "on release timed existing merged close upgrade window write executor open yields refused"},
-		{limit{any: true}, "goroutine goroutine.id context context.id contexts parent unpark.woken exec trigger counter port waiter to"},
-		{limit{any: true}, "arg sp object word queue"},
+		{unlimited, "goroutine goroutine.id context context.id contexts parent unpark.woken exec trigger counter port waiter to"},
+		{unlimited, "arg sp object word queue"},
 	} {
 		for field := range strings.FieldsSeq(class.fields) {
 			all[field] = class.limit
