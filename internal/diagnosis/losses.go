@@ -118,7 +118,7 @@ func (d *doubt) sure(spans []Span) []Span {
 func (j *judge) losses() map[string]int64 {
 	by := map[string]int64{}
 	for _, l := range j.Losses {
-		for _, id := range j.Overall.Requests {
+		for _, id := range j.measured {
 			if r := &j.Requests[id]; r.Start <= l.To && l.From <= r.End {
 				by[l.Hook] += l.Count
 				break

@@ -124,10 +124,10 @@ func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *d
 // third dearest at most a half more than the third cheapest.
 func alike(c *diagnosis.Case, s *diagnosis.Symptom) bool {
 	cost := ownCost(c)
-	var list []Duration
-	for _, id := range s.Requests {
+	list := make([]Duration, 0, len(s.Requests))
+	for _, id := range s.ByID() {
 		list = append(list, cost[id])
 	}
-	slices.Sort(list)
+	diagnosis.Sort(list)
 	return len(list) > 0 && 2*diagnosis.Quantile(list, 70) <= 3*diagnosis.Quantile(list, 30)
 }

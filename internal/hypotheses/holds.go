@@ -46,8 +46,11 @@ func rareHolders(c *diagnosis.Case, long []hold) (out []diagnosis.Span) {
 			of[c.Requests[h.by].Endpoint]++
 		}
 	}
+	if len(of) == 0 {
+		return nil
+	}
 	all := map[string]int{}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		all[c.Requests[id].Endpoint]++
 	}
 	for _, h := range long {

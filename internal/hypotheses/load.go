@@ -193,7 +193,7 @@ func arrivals(c *diagnosis.Case) diagnosis.Evidence {
 // when those did that were unread since before the recording is not known.
 func arriving(c *diagnosis.Case) (in Duration, requests int) {
 	var first, last diagnosis.Time
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		if r.Queued {
 			continue

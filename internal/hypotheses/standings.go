@@ -19,7 +19,7 @@ func standings(c *diagnosis.Case) []standing {
 	}
 	for i := range c.Symptoms {
 		s := &c.Symptoms[i]
-		for _, id := range s.Requests {
+		for _, id := range s.ByID() {
 			out[id].symptom = int32(i)
 		}
 		for _, id := range s.Ordinary {

@@ -97,7 +97,7 @@ func stolen(tl *timeline.Timeline) Decimal {
 
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
-	r := Requests{Traffic: traffic(tl, s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl), Unconnected: unconnected(d, tl)}
+	r := Requests{Traffic: traffic(tl, s.ByID()), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl), Unconnected: unconnected(d, tl)}
 	var all, open, unknown int64
 	for i := range tl.Requests {
 		q := &tl.Requests[i]

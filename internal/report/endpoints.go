@@ -15,11 +15,11 @@ type table [timeline.NumPhases][timeline.NumCauses]int64
 const failedFrom = 500
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
-	e := Endpoint{Name: s.Endpoint, Traffic: traffic(tl, s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
+	e := Endpoint{Name: s.Endpoint, Traffic: traffic(tl, s.ByID()), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
 		ids: requestSets{s.Ordinary, s.Slow, s.Requests}}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
-	for _, id := range s.Requests {
+	for _, id := range s.ByID() {
 		e.total += tl.Requests[id].Duration()
 	}
 	e.Typical, e.Slowest = s.Ordinary[len(s.Ordinary)/2], s.Requests[len(s.Requests)-1]
@@ -149,7 +149,7 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 	out := []CallGroup{}
 	during, opening := newUnderWay(d, tl), openings(tl)
 	var all int64
-	for _, id := range d.Overall.Requests {
+	for _, id := range d.Overall.ByID() {
 		all += int64(tl.Requests[id].Duration())
 	}
 	for k, cs := range groups {

@@ -192,7 +192,7 @@ func unconnected(d *diagnosis.Diagnosis, tl *timeline.Timeline) (out []Unconnect
 		closers[tl.Conns[i].ID] = tl.Conns[i].By
 	}
 	times, all := callTimes(d, tl), int64(0)
-	for _, id := range d.Overall.Requests {
+	for _, id := range d.Overall.ByID() {
 		all += int64(tl.Requests[id].Duration())
 	}
 	for address, calls := range failed {
