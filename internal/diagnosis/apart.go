@@ -32,7 +32,6 @@ func newBeside(j *judge) *beside {
 func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
 	excess := func(spans []Span, ordinary, slow []RequestID) Duration {
 		off := b.lose(spans)
-		defer b.regain(spans)
 		return max(0, mean(off, slow)-mean(off, ordinary))
 	}
 	cost := excess(b.spans, s.Ordinary, s.Slow)
@@ -44,7 +43,6 @@ func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
 // bands returns which requests would be ordinary and slow ones without what is not the service's.
 func (b *beside) bands(s *Symptom) (ordinary, slow []RequestID) {
 	off := b.lose(b.spans)
-	defer b.regain(b.spans)
 	ids := ordered(s.Requests, func(id RequestID) Duration { return b.Requests[id].Duration() - off[id] })
 	from, to := band(len(ids), 50)
 	low, high := band(len(ids), 99)

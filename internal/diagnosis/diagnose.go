@@ -113,6 +113,7 @@ type judge struct {
 	cands  []*candidate
 	lost   map[string]int64 // facts lost while measured requests ran, by hook
 	off    []Duration       // see lose
+	gone   []Span           // of which off is
 	out    *Diagnosis
 }
 
@@ -337,9 +338,7 @@ func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	s := j.symptom(f.Impact.Endpoint)
 	left := j.ledger.left(spans)
 	f.Impact.Portions, f.Impact.Slow = portions(j.Timeline, s, left), mean(j.lose(left), s.Slow)
-	j.regain(left)
 	off := j.lose(cd.seen)
-	defer j.regain(cd.seen)
 	f.Impact.Seen = mean(off, s.byID)
 	worst := mostOf(s.Requests, off)
 	for _, e := range cd.Evidence {

@@ -124,7 +124,6 @@ func (j *judge) dominant() (out []Dominant) {
 				most = d
 			}
 		}
-		j.regain(seen)
 		if most.ID != "" {
 			out = append(out, most)
 		}

@@ -96,7 +96,6 @@ func (cd *candidate) atMost(j *judge, spans []Span, im *Impact) []Span {
 	}
 	spans = both(spans, cd.May)
 	left := j.ledger.left(spans)
-	defer j.regain(left)
 	for i, m := range j.ledger.remove(left, j.lose(left)) {
 		if s := &j.Symptoms[i]; s.Endpoint == im.Endpoint {
 			*im = m.impact(s)
@@ -145,7 +144,6 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 		f.weight -= min(mean(off, s.Ordinary), mean(off, s.byID), mean(off, s.Slow))
 	}
 	f.rank.slow = j.ofSlow(s, off)
-	j.regain(spans)
 	if j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) || !sure {
 		f.rank.slow = 0
 	} else if f.rank.own {
@@ -249,7 +247,6 @@ func atLeast(j *judge, im *Impact) string {
 // seen of a candidate, where that is most.
 func (j *judge) takes(cd *candidate) (all, slow Share) {
 	off := j.lose(cd.seen)
-	defer j.regain(cd.seen)
 	for i := range j.Symptoms {
 		s := &j.Symptoms[i]
 		all = max(all, ShareOf(int64(mean(off, s.byID)), int64(s.Mean)))
@@ -331,7 +328,6 @@ func (j *judge) possible(t *trial, spans []Span, worth func(symptom int, m *remo
 	}
 	left := j.ledger.left(spans)
 	off := j.lose(left)
-	defer j.regain(left)
 	var most Impact
 	for i, m := range j.ledger.remove(left, off) {
 		s := &j.Symptoms[i]
@@ -346,7 +342,6 @@ func (j *judge) possible(t *trial, spans []Span, worth func(symptom int, m *remo
 func (j *judge) upTo(s *Symptom, spans []Span) string {
 	left := j.ledger.left(spans)
 	off := j.lose(left)
-	defer j.regain(left)
 	up, which := mean(off, s.Slow), " of a slow request "
 	if up == 0 {
 		up, which = mean(off, s.Ordinary), " of an ordinary request "

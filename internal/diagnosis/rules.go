@@ -26,7 +26,6 @@ func larger(a, b Impact) bool {
 func (j *judge) score(cd *candidate, left []Span) scored {
 	sc := scored{left: left}
 	off := j.lose(left)
-	defer j.regain(left)
 	for i, m := range j.ledger.remove(left, off) {
 		if m.requests == 0 {
 			continue
@@ -140,7 +139,6 @@ func (j *judge) ranged(cd *candidate, spans []Span, im Impact) Impact {
 func (j *judge) intervals(spans []Span, im *Impact) {
 	left := j.ledger.left(spans)
 	removed := j.ledger.remove(left, j.lose(left))
-	j.regain(left)
 	for i := range j.Symptoms {
 		if m := &removed[i]; j.Symptoms[i].Endpoint == im.Endpoint && m.requests > 0 {
 			im.MeanRange = j.ledger.interval(i, m, statMean, im.Mean)
