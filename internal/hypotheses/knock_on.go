@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
@@ -83,14 +84,8 @@ func (b *busySum) in(w diagnosis.Span) (out []diagnosis.Span) {
 
 // touched are the pieces that a wait touches, by index: from i to before n.
 func (b *busySum) touched(w diagnosis.Span) (i, n int) {
-	i, _ = slices.BinarySearchFunc(b.spans, w.From, func(s diagnosis.Span, t diagnosis.Time) int {
-		if s.To <= t {
-			return -1
-		}
-		return 1
-	})
-	n, _ = slices.BinarySearchFunc(b.spans, w.To, func(s diagnosis.Span, t diagnosis.Time) int { return cmp.Compare(s.From, t) })
-	return i, n
+	i = sort.Search(len(b.spans), func(k int) bool { return b.spans[k].To > w.From })
+	return i, i + sort.Search(len(b.spans)-i, func(k int) bool { return b.spans[i+k].From >= w.To })
 }
 
 // of returns for how much of a wait there are such pieces.

@@ -1,8 +1,8 @@
 package hypotheses
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -91,14 +91,12 @@ func waitsIn(c *diagnosis.Case, s *timeline.Segment) []timeline.WaitID {
 		lists[which{s.Strand, s.Cause}] = list
 	}
 	list = list[firstBack(c, list, s.From):]
-	n, _ := slices.BinarySearchFunc(list, s.To, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].From, t) })
-	return list[:n]
+	return list[:sort.Search(len(list), func(k int) bool { return c.Waits[list[k]].From >= s.To })]
 }
 
 // firstBack is the first of some Waits in order of time, by index, that ended after a time.
 func firstBack(c *diagnosis.Case, waits []timeline.WaitID, at diagnosis.Time) int {
-	i, _ := slices.BinarySearchFunc(waits, at+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
-	return i
+	return sort.Search(len(waits), func(k int) bool { return c.Waits[waits[k]].Back > at })
 }
 
 // whole accepts all segments of a cause.

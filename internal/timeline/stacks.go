@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
@@ -54,8 +55,8 @@ func (t *Timeline) SleepAt(s StrandID, at Time) WaitID {
 }
 
 func (t *Timeline) waitAmong(list []WaitID, at Time) WaitID {
-	i, found := slices.BinarySearchFunc(list, at, func(w WaitID, at Time) int { return cmp.Compare(t.Waits[w].From, at) })
-	if !found {
+	i := sort.Search(len(list), func(k int) bool { return t.Waits[list[k]].From >= at })
+	if i == len(list) || t.Waits[list[i]].From > at {
 		i--
 	}
 	if i < 0 || at >= t.Waits[list[i]].To {

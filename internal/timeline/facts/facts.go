@@ -343,7 +343,7 @@ func (f *Facts) connLife(at recording.Time, fact recording.Fact) bool {
 		f.see(x.Thread, at)
 		if f.ConnIndex.Get(x.ID) == timeline.None {
 			f.ConnIndex.Set(x.ID, len(f.Conns))
-			f.Conns, f.growing.conns = append(f.Conns, Conn{At: at, Decl: x}), append(f.growing.conns, growingConn{})
+			f.Conns, f.growing.conns = append(doubled(f.Conns), Conn{At: at, Decl: x}), append(doubled(f.growing.conns), growingConn{})
 		}
 	case *recording.Established:
 		f.conn(x.Conn).Established = at

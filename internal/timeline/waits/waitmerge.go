@@ -1,6 +1,8 @@
 package waits
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
@@ -20,10 +22,16 @@ const (
 // Merge makes Waits of the sleeps, in order of their start: consecutive ones for one thing
 // are one Wait.
 func (s *Sleeps) Merge() {
-	t := s.t
+	t, most := s.t, 0
+	for i := range s.all {
+		if !s.all[i].none() {
+			most++
+		}
+	}
+	t.Waits = slices.Grow(t.Waits, most)
 	for i := range s.all {
 		switch x := &s.all[i]; {
-		case (x.file || x.poll) && x.verdict.cause == timeline.CauseUnknown:
+		case x.none():
 			x.wait = timeline.None
 		case i > 0 && s.continues(&s.all[i-1], x):
 			x.wait = s.all[i-1].wait
@@ -35,6 +43,9 @@ func (s *Sleeps) Merge() {
 	}
 	s.order()
 }
+
+// none reports a sleep that is no Wait.
+func (x *sleepAt) none() bool { return (x.file || x.poll) && x.verdict.cause == timeline.CauseUnknown }
 
 // waitOf is the Wait that begins with a sleep.
 func waitOf(x *sleepAt) timeline.Wait {
