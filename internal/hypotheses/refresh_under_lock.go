@@ -81,14 +81,17 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		fix = "do not hold the lock over the wait for a timer: give it back before, and take it again for the next piece of work"
 	}
 	if k.writes(c) {
+		spans = append(spans, ownWrites(c, k.done(deedIO))...)
 		fix = "do not hold the lock over the write: hand what is written to a buffer of its own that one thread empties, as asynchronous logs do, and drop what does not fit; and see why whoever reads it is slow"
 	}
-	if k.shared(c) {
+	if k.shared(c) && len(own) == 0 {
+		fix = "requests that do not ask for the same must not wait for each other: what they share one flight by (its key) has to tell apart what they ask for; where they do ask for the same, keep it for the next"
+	} else if k.shared(c) {
 		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there"
 	} else if len(own) > 0 {
 		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
 	}
-	if shared := k.sharedFix(c, len(own) > 0); shared != "" && !k.fetching(c) {
+	if shared := k.sharedFix(c, len(own) > 0); shared != "" && !k.shared(c) && !k.fetching(c) {
 		fix = shared
 	}
 	if k.fetching(c) {
@@ -170,6 +173,12 @@ func (k *contention) writes(c *diagnosis.Case) bool {
 		}
 	}
 	return 2*wrote > k.by[deedIO]
+}
+
+// ownWrites is what holders wait, in the time of their own requests, to get rid of something: with a buffer between them none does.
+func ownWrites(c *diagnosis.Case, did []*deed) []diagnosis.Span {
+	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call != timeline.None || !writing(c, d) })
+	return ownTime(c, did, func(*timeline.Request, *deed) bool { return true })
 }
 
 // fetching reports whether most of what holders waited for is a call that fetches

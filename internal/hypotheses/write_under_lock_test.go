@@ -34,6 +34,8 @@ func TestALockHeldOverAWriteIsMendedOtherwise(t *testing.T) {
 		if len(d.Findings) == 0 || d.Findings[0].ID != "refresh-under-lock" || strings.HasPrefix(d.Findings[0].Fix, "do not hold the lock over the write: ") != test.writes ||
 			strings.Contains(d.Findings[0].Title, "waiting for whoever reads what is written") != test.writes {
 			t.Errorf("%s %s: %+v", test.syscall, test.path, d.Findings)
+		} else if im := d.Findings[0].Impact; (d.Overall.Mean-im.Mean < 5*milli) != test.writes {
+			t.Errorf("%s %s: %v of %v", test.syscall, test.path, im.Mean, d.Overall.Mean)
 		}
 	}
 }

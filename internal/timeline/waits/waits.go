@@ -6,6 +6,8 @@
 package waits
 
 import (
+	"sort"
+
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -241,8 +243,19 @@ func (s *Sleeps) settleFile(x *sleepAt) {
 	if x.off.Syscall == "write" || x.off.Syscall == "writev" {
 		dir = recording.Write
 	}
-	if m, ok := s.f.Threads[x.strand].Moves.After(x.back); ok && m.From <= x.back+timeline.AfterRead && m.Dir == dir {
+	m, ok := s.f.Threads[x.strand].Moves.After(x.back)
+	if ok && m.From <= x.back+timeline.AfterRead && m.Dir == dir && !letGoOn(x.off.Thread, s.f.Parks.Unparks, x.back, m.From) {
 		return
 	}
 	x.set(timeline.RuleNoConn, timeline.CauseIPC, timeline.Inferred)
+}
+
+// letGoOn reports whether a goroutine let something go on a thread between two times: then it was out of the system call before.
+func letGoOn(th recording.ThreadID, list []facts.Unpark, from, to recording.Time) bool {
+	for i := sort.Search(len(list), func(k int) bool { return list[k].At > from }); i < len(list) && list[i].At < to; i++ {
+		if list[i].Thread == th {
+			return true
+		}
+	}
+	return false
 }
