@@ -12,10 +12,10 @@ const (
 	nearlyAll = Whole * 9 / 10
 )
 
-// once says when something happened that did so only a few times, if it is worth having for
-// those: what it does to another hour nobody knows. "" if it is not worth it, or happened
-// more often.
-func (j *judge) once(sc *scored) (words string, when []Time) {
+// once says when something happened, all that was seen of it, that did so only a few times, if it is
+// worth having for those: what it does to another hour nobody knows. "" if it is not worth it, or
+// happened more often.
+func (j *judge) once(sc *scored, seen []Span) (words string, when []Time) {
 	if sc.best.Requests == 0 {
 		return "", nil
 	}
@@ -23,29 +23,34 @@ func (j *judge) once(sc *scored) (words string, when []Time) {
 	if s := &j.Symptoms[at]; sc.best.Mean < j.least(s.Mean, j.Worth) {
 		return "", nil
 	}
-	first, by := j.byBlock(at, sc.left)
+	first, by := j.byBlock(at, seen)
 	order := make([]int, len(by))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, by[b]-by[a]))) })
-	var sum Duration
+	var all, sum Duration
+	for _, d := range by {
+		all += d
+	}
 	n := 0
-	for n < len(order) && ShareOf(int64(sum), int64(sc.best.Total)) < nearlyAll {
+	for n < len(order) && ShareOf(int64(sum), int64(all)) < nearlyAll {
 		sum += by[order[n]]
 		n++
 	}
 	hit := order[:n]
 	slices.Sort(hit)
 	var times []string
+	in := 0
 	for i, b := range hit {
+		in += len(j.Symptoms[at].runs[b])
 		if i == 0 || b > hit[i-1]+1 {
 			when = append(when, first[b])
 			times = append(times, "+"+Human(first[b].Sub(j.Start)))
 		}
 	}
 	switch {
-	case len(times) > fewTimes || n == len(by):
+	case len(times) > fewTimes || 2*in > len(j.Symptoms[at].Requests): // or nearly always
 		return "", nil
 	case len(times) == 1:
 		return "happened once, at " + times[0], when

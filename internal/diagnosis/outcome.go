@@ -53,7 +53,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		}
 		sc := cd.remaining(j)
 		best, why, spans := sc.best, "", cd.spans
-		words, when := j.once(&sc)
+		words, when := j.once(&sc, j.ledger.left(cd.seen))
 		switch {
 		case sc.worth && j.few:
 			why = "seen in " + Plural(sc.best.Requests, "request") + ", too few to prove it"

@@ -11,8 +11,9 @@ import (
 type givenUp struct {
 	times  int
 	waited Duration
-	again  int      // calls over UDP that were asked again for want of an answer
-	silent Duration // how long those took until they were, the last time
+	of     map[string]Duration // what was waited for them, by operation
+	again  int                 // calls over UDP that were asked again for want of an answer
+	silent Duration            // how long those took until they were, the last time
 }
 
 func (g *givenUp) add(c *diagnosis.Case, call *timeline.Call) {
@@ -26,6 +27,23 @@ func (g *givenUp) add(c *diagnosis.Case, call *timeline.Call) {
 	if c.Conns[connIndex(c, call.Conn)].By == recording.ClosedByUs || call.Protocol == recording.ProtocolUDP {
 		g.times++
 		g.waited += call.End.Sub(call.SendFrom)
+		if g.of == nil {
+			g.of = map[string]Duration{}
+		}
+		g.of[call.Operation] += call.End.Sub(call.SendFrom)
+	}
+}
+
+// named names their operation where all, or nearly all of what was waited for them, is one of several's that the peer is asked for; ""
+// where operations are not known.
+func (g *givenUp) named(operations int) string {
+	switch name, share := mostOf(g.of); {
+	case name == "" || operations < 2 || share < diagnosis.Whole*9/10:
+		return ""
+	case len(g.of) == 1:
+		return ", all of them " + name + ","
+	default:
+		return ", nearly all of them " + name + ","
 	}
 }
 
@@ -33,15 +51,15 @@ func (g *givenUp) untilAgain() Duration { return g.silent / Duration(max(1, g.ag
 
 func (g *givenUp) mean() Duration { return g.waited / Duration(max(1, g.times)) }
 
-// words say so, if it is worth it.
-func (g *givenUp) words(of int) (said string) {
+// words say so, if it is worth it, of so many calls of so many operations.
+func (g *givenUp) words(of, operations int) (said string) {
 	if g.again > 0 {
 		said = "; " + diagnosis.Thousands(int64(g.again)) + " of " + diagnosis.Plural(of, "exchange") + " over UDP had no answer until they were asked again, " + diagnosis.Human(g.untilAgain()) + " on average"
 	}
 	if g.times == 0 {
 		return said
 	}
-	return said + "; " + diagnosis.Thousands(int64(g.times)) + " of " + diagnosis.Plural(of, "call") + " had no answer when we gave them up, after " + diagnosis.Human(g.mean()) + " on average"
+	return said + "; " + diagnosis.Thousands(int64(g.times)) + " of " + diagnosis.Plural(of, "call") + g.named(operations) + " had no answer when we gave them up, after " + diagnosis.Human(g.mean()) + " on average"
 }
 
 func (g *givenUp) evidence(ev []diagnosis.Evidence) []diagnosis.Evidence {

@@ -33,10 +33,30 @@ func TestCallsThatWereGivenUp(t *testing.T) {
 		u.add(c, &call)
 	}
 	const want = "; 2 of 3 exchanges over UDP had no answer until they were asked again, 60 ns on average; 1 of 3 calls had no answer when we gave them up, after 160 ns on average"
-	if got := u.words(3); got != want {
+	if got := u.words(3, 1); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	g.of = map[string]Duration{"GET /cache/{}": 600, "GET /users/{}": 50}
+	if got := g.named(2); got != ", nearly all of them GET /cache/{}," {
+		t.Errorf("named %q", got)
 	}
 	if g.times != 1 || g.mean() != 600 {
 		t.Errorf("%d calls were given up after %d ns, want 1 after 600", g.times, g.mean())
+	}
+}
+
+// A pool that asks before each use of a connection whether it works takes as long as the statement that is asked then.
+func TestAskingWhetherAConnectionWorks(t *testing.T) {
+	for _, c := range []struct {
+		of   map[string]Duration
+		want string
+	}{
+		{map[string]Duration{"SELECT 1": 50, "SELECT users": 50}, "; 50 % of it only asks whether a connection works (SELECT 1): a pool can do that where one was idle, not before each use"},
+		{map[string]Duration{"PING": 5, "SELECT users": 95}, ""},
+		{map[string]Duration{"SELECT": 90, "SELECT users": 10}, ""},
+	} {
+		if got := (&answered{operations: c.of}).alive(); got != c.want {
+			t.Errorf("%v: %q, want %q", c.of, got, c.want)
+		}
 	}
 }

@@ -88,6 +88,23 @@ func (a *answered) fix(peer, operation string) string {
 	return "the time is spent at " + peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it")
 }
 
+// alive says how much of a peer's time it is asked only whether a connection works, as a pool may before each use of one.
+func (a *answered) alive() string {
+	var of, all Duration
+	asked := ""
+	for operation, d := range a.operations {
+		if all += d; operation == "SELECT 1" || operation == "PING" {
+			of += d
+			asked = operation
+		}
+	}
+	share := diagnosis.ShareOf(int64(of), int64(all))
+	if share < diagnosis.Whole/10 {
+		return ""
+	}
+	return "; " + diagnosis.Percent(share) + " of it only asks whether a connection works (" + asked + "): a pool can do that where one was idle, not before each use"
+}
+
 // turns says how many calls a request makes, and whether one after another.
 func (a *answered) turns() string {
 	if a.requests == 0 {

@@ -32,7 +32,15 @@ func statementShape(x *sqlLexer) shape {
 			return shape{verb: "WITH"}
 		}
 	}
+	if verb == "SELECT" && x.one() {
+		return shape{verb, "1"}
+	}
 	return shape{verb, x.table(verb)}
+}
+
+// one reports that what is left of a statement is a 1, as where it is asked only whether a connection works.
+func (x *sqlLexer) one() bool {
+	return x.whole && string(bytes.Trim(x.b[x.i:], " \t\r\n;")) == "1"
 }
 
 // sqlVerb gives the verb with which b begins, in upper case; "" if it is none of a

@@ -17,7 +17,11 @@ func TestSQLShapes(t *testing.T) {
 		"select E'\\' from secret' from t":                            "SELECT t",
 		"select '\\' from secret' from t":                             "SELECT", // depends on a setting
 		"select $tag$ from secret $tag$, \"from\" from \"Big Table\"": "SELECT",
-		"select 1": "SELECT",
+		"select 1":                  "SELECT 1",
+		"/* ping */ SELECT 1 ;\n":   "SELECT 1",
+		"select 1, secret":          "SELECT",
+		"select 1; select * from a": "SELECT",
+		"select 11":                 "SELECT",
 		"-- from the basket page\nSELECT 1 FROM baskets":                            "SELECT baskets",
 		"/* a /* nested */ comment */ update only stock set":                        "UPDATE stock",
 		"insert into public.\"Orders\" (a) values ('S3')":                           "INSERT Orders",
@@ -52,7 +56,7 @@ func TestSQLShapes(t *testing.T) {
 // A word that may go on behind what was captured is not taken for a name.
 func TestSQLThatWasCut(t *testing.T) {
 	for text, want := range map[string]string{
-		"select * from users": "SELECT", "select * from users ": "SELECT users", "selec": "", "select": "",
+		"select * from users": "SELECT", "select * from users ": "SELECT users", "selec": "", "select": "", "select 1": "SELECT",
 		"insert into \"user": "INSERT", "insert into shop.": "INSERT",
 	} {
 		s := sqlShape([]byte(text), false)

@@ -134,17 +134,23 @@ func tabulate(tl *timeline.Timeline, ids []timeline.RequestID) (t table, all int
 
 func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 	type key struct{ peer, operation string }
-	groups := map[key][]*timeline.Call{}
+	groups, cut := map[key][]*timeline.Call{}, map[key][]*timeline.Call{} // of those that were cut only the time is told
 	for i := range tl.Calls {
 		c := &tl.Calls[i]
-		if c.Cut || c.Excluded != "" {
+		if c.Excluded != "" {
 			continue
 		}
 		if e := d.Options.Endpoint; e != "" && (c.Request == timeline.None || tl.Requests[c.Request].Endpoint != e) {
 			continue
 		}
+		of := groups
+		if c.Cut {
+			if of = cut; c.Request == timeline.None || !tl.Requests[c.Request].Measured() {
+				continue
+			}
+		}
 		k := key{c.Peer, c.Operation}
-		groups[k] = append(groups[k], c)
+		of[k] = append(of[k], c)
 	}
 	out := []CallGroup{}
 	during, opening := newUnderWay(d, tl), openings(tl)
@@ -163,6 +169,9 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 				count(g.NewConnections)
 			}
 		}
+		g.Cut = len(cut[k])
+		cs = append(cs, cut[k]...)
+		slices.SortStableFunc(cs, func(a, b *timeline.Call) int { return cmp.Compare(a.Start, b.Start) })
 		g.TimeShare = share(during.sum(cs), all)
 		out = append(out, g)
 	}

@@ -185,6 +185,7 @@ type CallGroup struct {
 	Peer               string  `json:"peer"`
 	Operation          string  `json:"operation"`
 	Count              int     `json:"count"`
+	Cut                int     `json:"-"` // of measured requests, that had no whole answer when they ended: in TimeShare, and in nothing else
 	AssociatedShare    Decimal `json:"associated_share"`
 	NewConnectionShare Decimal `json:"new_connection_share"`
 	// NewConnections says why; nil where recording rested: what was closed meanwhile is not known.

@@ -24,7 +24,7 @@ func callTable(p *page, r *Report) {
 		if c.Operation != "" {
 			name = c.Operation + " at " + c.Peer
 		}
-		t.add(name, each(c.Count, r.Requests.Count), percent(c.NewConnectionShare), human(c.P50), human(c.P99), human(c.Max), percent(c.TimeShare))
+		t.add(name, each(c.Count+c.Cut, r.Requests.Count), percent(c.NewConnectionShare), human(c.P50), human(c.P99), human(c.Max), percent(c.TimeShare))
 	}
 	p.list(&t)
 }
