@@ -15,7 +15,9 @@ func sleepRetry() diagnosis.Hypothesis {
 		ID:    "sleep-retry",
 		Title: "Requests sleep, as for back-off, polling or a fixed pause",
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
-			"Supported, too, by waits for a thread that lets more work come together until a timer ends that. " +
+			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, and for a goroutine that a timer starts (time.AfterFunc), until it does. " +
+			"Taken out of each request: that, but for what a call is under way meanwhile that ends before it, of the request itself, or of nobody known and made by a strand that the request had let go on: " +
+			"it may look now and then whether that has its answer. The range of the saving reaches to where that goes as well. " +
 			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -58,15 +60,22 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 		why = ", as whoever does their work waits for more of it to come"
 		fix = "have it do at once what there is: what comes meanwhile comes together by itself; or have it wait for less (a shorter linger)"
 	}
+	if s.started(c) {
+		why = ", until a timer starts a goroutine that lets them go on"
+		fix = "if the timer (time.AfterFunc) lets work come together: start that at once, or after less time (a shorter delay of the batch); if it is a time-out: find what does not come in time"
+	}
 	if known := knownSleep(c, &s); known != nil {
 		why, fix = cmp.Or(known.why, why), known.fix
 	}
+	gone, seen, beside, ev := s.gone(c, ev)
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
-		Title:    "Requests sleep until a timer: " + meanWords(c, spansOf(s.stays)) + why + cmp.Or(s.from(), s.goesOn(c)),
+		Title:    "Requests sleep until a timer: " + meanWords(c, spansOf(s.stays)) + cmp.Or(why+cmp.Or(s.from(), s.goesOn(c)), s.between(c)) + beside,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows what comes before and after a sleep",
-		Spans:    s.spans(c),
+		Spans:    gone,
+		Seen:     seen,
+		May:      seen,
 		Evidence: ev,
 	}}
 	return res
@@ -106,6 +115,51 @@ func (s *spent) goesOn(c *diagnosis.Case) string {
 		return ", in a goroutine that then goes on to " + line
 	}
 	return ""
+}
+
+// between says after which call of their own most requests sleep that sleep themselves, and whether they then make it again; "" if
+// that is not known of half of it.
+func (s *spent) between(c *diagnosis.Case) string {
+	after := tally{}
+	for i := range s.stays {
+		w := &s.stays[i]
+		var last, next *timeline.Call
+		for _, id := range c.Requests[w.Request].Calls {
+			if k := &c.Calls[id]; k.End <= w.From && (last == nil || k.End > last.End) {
+				last = k
+			} else if k.Start >= w.To && (next == nil || k.Start < next.Start) {
+				next = k
+			}
+		}
+		switch {
+		case last == nil || last.Operation == "" || w.strand != c.Requests[w.Request].Strand:
+			continue
+		case next != nil && next.Peer == last.Peer && next.Operation == last.Operation:
+			after[", each time between "+last.Operation+" to "+last.Peer+" and the same call once more"] += w.To.Sub(w.From)
+		default:
+			after[", after "+last.Operation+" to "+last.Peer] += w.To.Sub(w.From)
+		}
+	}
+	if what, _ := after.most(); 2*after[what] >= s.total {
+		return what
+	}
+	return ""
+}
+
+// started reports that most of it was before a timer started the goroutine that ended the wait.
+func (s *spent) started(c *diagnosis.Case) bool {
+	var of Duration
+	for i := range s.stays {
+		w := &s.stays[i]
+		by := w.strand
+		if w.wait != timeline.None {
+			by = c.ParkedBy(w.wait)
+		}
+		if began, ok := c.Goroutines.Timed[by]; ok && w.To <= began {
+			of += w.To.Sub(w.From)
+		}
+	}
+	return 2*of >= s.total
 }
 
 // lingering reports that most of it another strand slept that requests wait for, which could have been woken.

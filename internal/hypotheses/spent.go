@@ -7,6 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
 )
 
 // spent is what requests spent on one cause.
@@ -198,4 +199,138 @@ func fixFor(in string, rows []advice) string {
 type advice struct {
 	calls []string
 	text  string
+}
+
+// A request that sleeps while others make a call for it may look now and then whether that has its answer: without the sleep it
+// would wait for the call. What it sleeps until the answer is there does not surely go, and what it sleeps after that does.
+
+// gone is what would surely go without sleeping, and all of it if that is more, with how much and a clause that says so.
+func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence) (surely, all []diagnosis.Span, beside string, more []diagnosis.Evidence) {
+	surely = c.Merged(s.spans(c))
+	calls, peer := s.polled(c)
+	if len(calls) == 0 {
+		return surely, nil, "", ev
+	}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(calls)), int64(s.total))
+	if share >= diagnosis.Whole/20 {
+		beside = "; meanwhile others make calls to " + peer + " that may be what they wait for"
+	}
+	return notIn(surely, calls), surely, beside, append(ev, diagnosis.Part("of it while a call is under way that ends meanwhile", share))
+}
+
+// polled are the parts of sleeps in which a call is under way that ends within them, and that may be what they are for, and the
+// peer that most of these are to: the request's own call, or one of no known request that a strand makes which the request had
+// let go on before it slept.
+func (s *spent) polled(c *diagnosis.Case) (calls []diagnosis.Span, peer string) {
+	own, letGo := map[diagnosis.RequestID][]timeline.CallID{}, sentCalls(c)
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Request != timeline.None {
+			own[k.Request] = append(own[k.Request], k.ID)
+		}
+	}
+	peers := tally{}
+	for i := range s.stays {
+		w := &s.stays[i]
+		r := &c.Requests[w.Request]
+		add := func(k *timeline.Call) {
+			if sp := (diagnosis.Span{Request: w.Request, From: max(w.From, k.Start), To: k.End}); sp.From < sp.To && sp.To <= w.To {
+				calls = append(calls, sp)
+				peers[k.Peer] += sp.To.Sub(sp.From)
+			}
+		}
+		for _, id := range own[w.Request] {
+			if c.Calls[id].Start >= w.To {
+				break
+			}
+			add(&c.Calls[id])
+		}
+		made := letGo[r.Strand]
+		from, _ := slices.BinarySearchFunc(made, r.FirstRead, func(e sentCall, at diagnosis.Time) int { return cmp.Compare(e.at, at) })
+		for _, e := range made[from:] {
+			if e.at > w.From {
+				break
+			}
+			add(&c.Calls[e.call])
+		}
+	}
+	peer, _ = peers.most()
+	return c.Merged(calls), peer
+}
+
+// sentCall is a call of no known request that a strand made after another one had let it go on.
+type sentCall struct {
+	call timeline.CallID
+	at   diagnosis.Time // when it was let go on
+}
+
+// sentCalls lists them by who let that strand go on, in order of time.
+func sentCalls(c *diagnosis.Case) map[timeline.StrandID][]sentCall {
+	callers := map[timeline.CallID]timeline.StrandID{}
+	for s, calls := range c.Goroutines.Calls {
+		for _, id := range calls {
+			callers[id] = s
+		}
+	}
+	of := map[timeline.StrandID][]sentCall{}
+	for i := range c.Calls {
+		k := &c.Calls[i]
+		if k.Request != timeline.None {
+			continue
+		}
+		strand, ok := callers[k.ID]
+		if !ok {
+			strand = k.Strand
+		}
+		if by, at := lastLetGo(c, strand, k.Start); by != timeline.None {
+			of[by] = append(of[by], sentCall{k.ID, at})
+		}
+	}
+	for _, list := range of {
+		slices.SortStableFunc(list, func(a, b sentCall) int { return cmp.Compare(a.at, b.at) })
+	}
+	return of
+}
+
+// lastLetGo tells who let a strand go on last before a time, and when; None if that is not known.
+func lastLetGo(c *diagnosis.Case, strand timeline.StrandID, before diagnosis.Time) (by timeline.StrandID, at diagnosis.Time) {
+	by = timeline.None
+	if strand == timeline.None {
+		return by, at
+	}
+	if end := c.Goroutines.SelectedIn(strand, 0, before); end != nil {
+		by, at = end.By, end.At
+	}
+	waits := c.Strands[strand].Waits
+	n, _ := slices.BinarySearchFunc(waits, before+1, func(id timeline.WaitID, at diagnosis.Time) int { return cmp.Compare(c.Waits[id].To, at) })
+	if n == 0 || c.Waits[waits[n-1]].To < at {
+		return by, at
+	}
+	w := &c.Waits[waits[n-1]]
+	if c.Strands[strand].Goroutine != recording.NoGoroutine {
+		return c.ParkedBy(waits[n-1]), w.To
+	}
+	if s, ok := threadStrands(c)[waker(c, waits[n-1])]; ok {
+		return s, w.To
+	}
+	return timeline.None, w.To
+}
+
+// notIn are the parts of spans that others have no part in; both are merged.
+func notIn(spans, taken []diagnosis.Span) (out []diagnosis.Span) {
+	k := 0
+	for _, s := range spans {
+		for k < len(taken) && (taken[k].Request < s.Request || taken[k].Request == s.Request && taken[k].To <= s.From) {
+			k++
+		}
+		for i := k; i < len(taken) && taken[i].Request == s.Request && taken[i].From < s.To; i++ {
+			if taken[i].From > s.From {
+				out = append(out, diagnosis.Span{Request: s.Request, From: s.From, To: taken[i].From})
+			}
+			s.From = max(s.From, taken[i].To)
+		}
+		if s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
 }

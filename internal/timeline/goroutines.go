@@ -34,8 +34,10 @@ type Goroutines struct {
 	LetGo  map[StrandID][]StackAt // with which they let locks go, in order of time
 	ended  map[WaitID]StrandID    // who ended their waits
 	// How their waits in a select ended.
-	Selects map[StrandID][]SelectEnd
-	awake   map[recording.ProcessID][]Interval
+	Selects  map[StrandID][]SelectEnd
+	Timed    map[StrandID]Time     // those that a timer started: when they were first seen to run
+	Starters map[StrandID]StrandID // who started those that serve requests, where that is known
+	awake    map[recording.ProcessID][]Interval
 }
 
 // SetEnds lists who ended the waits of goroutines.
@@ -78,6 +80,12 @@ func (t *Timeline) ParkedBy(w WaitID) StrandID {
 		return by
 	}
 	return None
+}
+
+// AwaitsTimer reports that what a goroutine is said to have done was before a timer started it.
+func (l *Goroutines) AwaitsTimer(s StrandID, a Activity) bool {
+	began, ok := l.Timed[s]
+	return ok && a.To <= began && a.Wait == None
 }
 
 // SelectEnd is the end of a wait in a select: who handed something over then, or took it.

@@ -1,6 +1,8 @@
 package gocalls
 
 import (
+	"maps"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
@@ -11,7 +13,7 @@ import (
 // Lives lists them. The ids of calls change once more, in OrderCalls.
 func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []exchange.Call) timeline.Goroutines {
 	g := &goroutines{t: t, f: f, strands: facts.IndexGoroutines(t)}
-	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: g.selects()}
+	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: g.selects(), Timed: g.timed(runs), Starters: g.starters()}
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		by := c.Strand
@@ -62,6 +64,39 @@ func (g *goroutines) selects() map[timeline.StrandID][]timeline.SelectEnd {
 			x.By = g.strands.Of(by)
 		}
 		of[woken] = append(of[woken], x)
+	}
+	return of
+}
+
+// mainGoroutine is started by the runtime, as those are that timers start.
+const mainGoroutine recording.GoroutineID = 1
+
+// timed finds the goroutines that a timer started, as of time.AfterFunc, and when they began: no goroutine did, in a
+// program that tells who starts its goroutines.
+func (g *goroutines) timed(runs running.GoRuns) map[timeline.StrandID]recording.Time {
+	told, of := map[recording.ProcessID]bool{}, map[timeline.StrandID]recording.Time{}
+	for _, u := range g.f.Parks.Unparks {
+		k := g.f.GoKeyOf(u.Thread, u.Goroutine)
+		if u.Parent != recording.NoGoroutine {
+			told[k.Process] = true
+		} else if list, s := runs.Stints[k], g.strands.Of(k); k.Goroutine > mainGoroutine && s != timeline.None && len(list) > 0 && list[0].Exact {
+			of[s] = list[0].From
+		}
+	}
+	maps.DeleteFunc(of, func(s timeline.StrandID, _ recording.Time) bool { return !told[g.t.Strands[s].Process] })
+	return of
+}
+
+// starters finds who started the goroutines that serve requests: of a server, the one that takes connections.
+func (g *goroutines) starters() map[timeline.StrandID]timeline.StrandID {
+	of := map[timeline.StrandID]timeline.StrandID{}
+	for i := range g.t.Requests {
+		s := g.t.Requests[i].Strand
+		k := timeline.GoroutineKey{Process: g.t.Strands[s].Process, Goroutine: g.t.Strands[s].Goroutine}
+		origin, ok := g.f.Goroutines.Origins[k]
+		if k.Goroutine = origin.Parent; ok && k.Goroutine != recording.NoGoroutine && g.strands.Of(k) != timeline.None {
+			of[s] = g.strands.Of(k)
+		}
 	}
 	return of
 }

@@ -27,7 +27,8 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 		next, ended := timeline.StrandID(timeline.None), begin
 		for _, a := range slices.Backward(s.t.Doing(by, begin, at)) {
 			seen++
-			if timer.has(s.t, by, a) {
+			awaits := s.t.Goroutines.AwaitsTimer(by, a)
+			if timer.has(s.t, by, a) || awaits {
 				a.Cause = timeline.CauseSleep
 			}
 			if next, ended = s.endedBy(by, a, at); next != timeline.None {
@@ -36,7 +37,7 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 			}
 			g := s.doneBehind(by, a)
 			outside := g.Cause == timeline.CauseIPC || g.Cause == timeline.CauseDisk || g.Phase == timeline.PhaseDNS
-			if outside && g.Cause != timeline.CauseDisk {
+			if outside && g.Cause != timeline.CauseDisk || awaits && s.t.WaitAt(w.strand, a.From) != timeline.None {
 				g.Strand = w.strand // which asked for it: that tells where in the code
 			}
 			if outside || placed && g.Cause != timeline.CauseUnknown {
@@ -173,7 +174,7 @@ func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *pain
 func (s *segmenter) goBehind(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
 	for _, g := range slices.Backward(s.behind(follow{strand: r.Strand, from: w.from, to: w.to}, by, true)) {
 		s.goAbsent(r, w.until(g.From), p)
-		if w.from = g.From; g.Cause == timeline.CauseRemote && len(overlapping(w.calls, g.From, g.To)) > 0 {
+		if w.from = g.From; (g.Cause == timeline.CauseRemote || g.Cause == timeline.CauseSleep) && len(overlapping(w.calls, g.From, g.To)) > 0 {
 			s.goAbsent(r, w.until(g.To), p) // by the phases of the request's own calls
 		} else if g.Phase == timeline.PhaseHandler {
 			byPhase(w.calls, g.From, g.To, func(x span) {

@@ -1,6 +1,8 @@
 package segments
 
 import (
+	"slices"
+
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -111,7 +113,35 @@ func (s *segmenter) queued(r *timeline.Request, strand timeline.StrandID, w foll
 		p.add(busy)
 		g.From = x.To
 	}
+	for _, x := range slices.Backward(s.delayed(r, strand, follow{strand: r.Strand, from: g.From, to: g.To})) {
+		p.add(until(g, x.From))
+		p.add(x)
+		g.From = x.To
+	}
 	p.add(g)
+}
+
+// delayed lists, latest first, when a timer was waited for before a strand was given work that had nothing to do: it was no
+// strand that was missing, but whoever gave it the work waited for its time.
+func (s *segmenter) delayed(r *timeline.Request, strand timeline.StrandID, w follow) (list []timeline.Segment) {
+	doing := s.t.Doing(strand, w.from, w.to)
+	for _, a := range slices.Backward(doing) {
+		by, at := s.endedBy(strand, a, w.to)
+		if by == timeline.None && (a.Cause == timeline.CauseOnCPU || a.Cause == timeline.CauseRunnable) && w.to-a.From < collects {
+			continue // it comes to take the work
+		}
+		if by == timeline.None || by == r.Strand {
+			return nil
+		}
+		w.to = min(at, w.to)
+		for _, g := range s.behind(w, by, true) {
+			if g.Cause == timeline.CauseSleep && g.From >= a.From {
+				list = append(list, g)
+			}
+		}
+		return list
+	}
+	return nil
 }
 
 // others are the spans in which a strand did tasks of other requests than one; none if those
