@@ -19,6 +19,7 @@ func acceptQueue() diagnosis.Hypothesis {
 			"Supported too by what requests, on whichever connection, wait for the worker that reads theirs and serves another request meanwhile, while another worker of the process, which serves before and after, sleeps all that time: each connection belongs to one worker. " +
 			"And by what requests on connections that were kept wait for a worker that serves a request of another connection. " +
 			"And by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
+			"And by what requests on new connections wait while the goroutine that takes those waits for others of its program itself. " +
 			"The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",
 		Queue: true,
@@ -127,6 +128,11 @@ func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []
 	fix := "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance"
 	switch lingered, waited := lingering(c); {
 	case who != "":
+	case 2*takerWaits(c).total > diagnosis.Total(spans):
+		taker := takerWaits(c)
+		who = "the goroutine that takes connections waits for others of the program" + taker.from()
+		fix = "where a listener lets only so many connections in (netutil.LimitListener): a higher limit, or clients that close what they do not use; " +
+			"else nothing that waits between one Accept and the next"
 	case 4*lingered > waited:
 		who = "its workers wait for more on connections that they have answered"
 		if 2*lingered <= waited {
@@ -158,6 +164,14 @@ func readers(c *diagnosis.Case, spans []diagnosis.Span) (out []stay) {
 		out = append(out, stay{Span: sp, strand: c.Requests[sp.Request].Strand})
 	}
 	return out
+}
+
+// takerWaits is what requests waited, unread, while the goroutine that took their connections waited itself.
+func takerWaits(c *diagnosis.Case) spent {
+	return spentIn(c, timeline.CausePool, slices.DeleteFunc(stays(c, timeline.CausePool, func(s *timeline.Segment) bool { return s.Phase == timeline.PhaseUnread }), func(w stay) bool {
+		by, ok := c.Goroutines.Starters[c.Requests[w.Request].Strand]
+		return !ok || w.strand != by
+	}))
 }
 
 // lingerFix is for workers that wait for more on connections that they have answered.

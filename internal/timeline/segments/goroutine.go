@@ -17,8 +17,42 @@ func (s *segmenter) unreadGo(r *timeline.Request, p *painter) {
 			break
 		}
 	}
-	s.goWait(wait{r, r.Strand, r.Start, from, timeline.PhaseUnread, timeline.None}, p)
+	w := wait{r, r.Strand, r.Start, from, timeline.PhaseUnread, timeline.None}
+	if r.Ordinal == 0 {
+		w.from = s.unaccepted(w, p)
+	}
+	s.goWait(w, p)
 	s.goStates(r, on, span{from, r.FirstRead, timeline.None, timeline.PhaseUnread}, p)
+}
+
+// unaccepted tiles the time in which the goroutine that then started the one that serves a connection waited for others of
+// the program, or slept: it takes no connection meanwhile. It returns where that ends.
+func (s *segmenter) unaccepted(w wait, p *painter) recording.Time {
+	by, ok := s.t.Goroutines.Starters[w.r.Strand]
+	all := s.stintsOf(w.r, 0)
+	if !ok || len(all) == 0 || all[0].From < w.from { // it was there before
+		return w.from
+	}
+	for _, id := range s.t.WaitsIn(by, w.from, min(w.to, all[0].From)) {
+		x := &s.t.Waits[id]
+		if x.Back > all[0].From {
+			break
+		}
+		g := timeline.Segment{From: max(x.From, w.from), To: min(x.To, w.to), Phase: w.phase, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: w.call, Strand: by, Blocker: timeline.None}
+		switch x.Cause {
+		case timeline.CauseSleep:
+			g.Cause = timeline.CauseSleep
+		case timeline.CauseCondition, timeline.CauseLock:
+		default:
+			continue
+		}
+		before := w
+		before.to = g.From
+		s.goWait(before, p)
+		p.add(g)
+		w.from = max(w.from, g.To)
+	}
+	return w.from
 }
 
 // stintsOf returns the stints of a request's goroutine that end after a time.
