@@ -87,6 +87,7 @@ func (g *goParks) places() []parkPlace {
 		{set: parkChannels, name: "runtime.chanrecv", calls: "runtime.gopark", at: "park_receive", ends: "park_channel_end"},
 		{set: parkChannels, name: "runtime.chansend", calls: "runtime.gopark", at: "park_send", ends: "park_channel_end"},
 		{set: parkChannels, name: "database/sql.(*DB).conn", calls: "runtime.selectgo", at: "park_select", ends: "park_channel_end"},
+		{set: parkChannels, name: "golang.org/x/sync/semaphore.(*Weighted).Acquire", calls: "runtime.selectgo", at: "park_select", ends: "park_channel_end"},
 		{set: parkChannels, name: "runtime.send", at: "park_ready"},
 		{set: parkChannels, name: "runtime.recv", at: "park_ready"},
 		{set: parkChannels, name: "runtime.closechan", calls: "runtime.goready", at: "park_closed"},

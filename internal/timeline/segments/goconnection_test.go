@@ -26,3 +26,29 @@ func TestWhoIsGivenAConnection(t *testing.T) {
 		}
 	}
 }
+
+// So it does if one lets it go on that had just made a call on that connection, as where a semaphore lets only so many use some.
+func TestWhoIsGivenTheTurnToUseAConnection(t *testing.T) {
+	const own, other timeline.CallID = 0, 1
+	for _, c := range []struct {
+		name  string
+		conn  int           // of the other one's call
+		ended timeline.Time // that
+		own   span
+		want  timeline.CallID
+	}{
+		{"the same connection, right before", 5, 2_900_000, span{from: 3_100_000, to: 4_000_000, call: own}, own},
+		{"another connection", 3, 2_900_000, span{from: 3_100_000, to: 4_000_000, call: own}, timeline.None},
+		{"long before", 5, 1_000_000, span{from: 3_100_000, to: 4_000_000, call: own}, timeline.None},
+		{"still under way", 5, 3_500_000, span{from: 3_600_000, to: 4_000_000, call: own}, timeline.None},
+		{"its own call was under way", 5, 2_900_000, span{from: 2_500_000, to: 4_000_000, call: own}, timeline.None},
+	} {
+		tl := &timeline.Timeline{Calls: []timeline.Call{{ID: own, Start: c.own.from, End: c.own.to}, {ID: other, Start: 500_000, End: c.ended}}}
+		tl.Goroutines.Calls = map[timeline.StrandID][]timeline.CallID{7: {other}}
+		s := &segmenter{t: tl, in: Input{Calls: []exchange.Call{{Conn: 5}, {Conn: c.conn}}}}
+		end := timeline.SelectEnd{At: 3_000_000, By: 7, Conn: timeline.None}
+		if got := s.gotConnection(end, parked{from: 1_500_000, to: 3_050_000, calls: []span{c.own}}); got != c.want {
+			t.Errorf("%s: call %d, want %d", c.name, got, c.want)
+		}
+	}
+}

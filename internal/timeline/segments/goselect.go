@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // goSelect tiles the time on no thread at the end of which a goroutine came back from a
@@ -30,17 +31,34 @@ func (s *segmenter) goSelect(r *timeline.Request, w parked, p *painter) bool {
 	return true
 }
 
-// gotConnection returns the call for which what was handed over is a connection: a goroutine of
-// that did so while no call of the request was under way, and the next one is made on it. Else None.
+// gotConnection returns the call for which what was handed over is a connection, or the turn to use one: a goroutine of that, or one
+// that had just made a call on it, did so while no call of the request was under way, and the next one is made on it. Else None.
 func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.CallID {
-	if end.Conn == timeline.None || len(overlapping(w.calls, w.from, end.At)) > 0 {
+	if end.Conn == timeline.None && end.By == timeline.None || len(overlapping(w.calls, w.from, end.At)) > 0 {
 		return timeline.None
 	}
 	next := sort.Search(len(w.calls), func(k int) bool { return w.calls[k].from >= end.At })
-	if next == len(w.calls) || int32(s.in.Calls[w.calls[next].call].Conn) != end.Conn {
+	if next == len(w.calls) {
+		return timeline.None
+	}
+	if conn := s.in.Calls[w.calls[next].call].Conn; int32(conn) != end.Conn && (end.By == timeline.None || !s.usedLast(end, conn)) {
 		return timeline.None
 	}
 	return w.calls[next].call
+}
+
+// givesBack is how soon after its call who made it gives the connection back.
+const givesBack recording.Time = 1_000_000
+
+// usedLast reports that who ended a wait had made a call on a connection right before.
+func (s *segmenter) usedLast(end timeline.SelectEnd, conn int) bool {
+	calls := s.t.Goroutines.Calls[end.By]
+	i := sort.Search(len(calls), func(k int) bool { return s.t.Calls[calls[k]].Start >= end.At }) - 1
+	if i < 0 {
+		return false
+	}
+	last := &s.t.Calls[calls[i]]
+	return last.End <= end.At && end.At-last.End <= givesBack && s.in.Calls[last.ID].Conn == conn
 }
 
 // busyWith tiles a span before a goroutine took a task by the tasks of other requests that
