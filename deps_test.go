@@ -33,7 +33,7 @@ func rooms() []room {
 		{dir: "internal/timeline", imports: []string{"recording", "internal/timeline/lists", "internal/timeline/symbol"}, pure: true},
 		{dir: "internal/timeline/build", imports: []string{"recording", "internal/timeline/..."}, pure: true},
 		{dir: "internal/timeline/exchange", imports: []string{"recording", "internal/timeline", "internal/timeline/facts", "internal/timeline/lists", "internal/timeline/peers"}, pure: true},
-		{dir: "internal/timeline/facts", imports: []string{"recording", "internal/timeline", "internal/timeline/lists"}, pure: true},
+		{dir: "internal/timeline/facts", imports: []string{"recording", "internal/timeline", "internal/timeline/lists", "internal/timeline/symbol"}, pure: true},
 		{dir: "internal/timeline/gocalls", imports: []string{"recording", "internal/timeline", "internal/timeline/causality", "internal/timeline/exchange", "internal/timeline/facts", "internal/timeline/running", "internal/timeline/waits"}, pure: true},
 		{dir: "internal/timeline/handoffs", imports: []string{"recording", "internal/timeline", "internal/timeline/causality", "internal/timeline/exchange", "internal/timeline/facts", "internal/timeline/lists"}, pure: true},
 		{dir: "internal/timeline/loopcalls", imports: []string{"recording", "internal/timeline", "internal/timeline/causality", "internal/timeline/exchange", "internal/timeline/facts", "internal/timeline/lists", "internal/timeline/loops"}, pure: true},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +119,33 @@ func TestHoldersAreTheWakers(t *testing.T) {
 		if got != want {
 			t.Errorf("the first holder and that of thread 3's wait are strands %v, want %v", got, want)
 		}
+	}
+}
+
+// CPython enters what C calls by a frame of its own: a stack is told without it, wherever in it that is.
+func TestStacksHaveNoGlue(t *testing.T) {
+	tl := parsed(t, []byte(`
+1ms manifest cpus=2 hooks="sched stacks"
+1ms process id=1 pid=100 runtime=python comm=python
+1ms thread id=1 tid=101 process=1
+1ms frame id=1 type=python function=run file=/srv/app.py
+1ms frame id=2 type=python function="<interpreter trampoline>" file="<shim>" line=1
+1ms frame id=3 type=python function=total file=/srv/app.py
+1ms stack id=1 frame=1
+1ms stack id=2 caller=1 frame=2
+1ms stack id=3 caller=2 frame=3
+12ms stack-at thread=1 stack=2 origin=on-cpu
+16ms stack-at thread=1 stack=3 origin=on-cpu
+60ms end reason=time
+`))
+	var got []string
+	for _, at := range tl.Strands[0].Stacks {
+		for _, f := range tl.StackFrames(at.Stack) {
+			got = append(got, f.Function)
+		}
+	}
+	if want := []string{"run", "total", "run"}; !slices.Equal(got, want) {
+		t.Errorf("stacks are of %v, want %v", got, want)
 	}
 }
 

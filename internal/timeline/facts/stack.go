@@ -3,6 +3,7 @@ package facts
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -35,6 +36,10 @@ func (f *Facts) stackFact(at recording.Time, fact recording.Fact) bool {
 			caller = s.StackIndex.Get(x.Caller)
 		}
 		if frame == timeline.None || caller == timeline.None && x.Caller != recording.NoStack || s.StackIndex.Get(x.ID) != timeline.None {
+			return true
+		}
+		if caller != timeline.None && symbol.Glue(s.Frames[frame]) { // its caller's stack says all
+			s.StackIndex.Set(x.ID, caller)
 			return true
 		}
 		s.StackIndex.Set(x.ID, len(s.Stacks))

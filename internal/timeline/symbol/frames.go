@@ -37,6 +37,10 @@ func Managed(f recording.Frame) bool {
 	return false
 }
 
+// Glue reports a frame that stands for no function of anybody, whose caller says all that is to be known:
+// CPython from 3.12 on enters each call from C to Python by one.
+func Glue(f recording.Frame) bool { return f.Type == recording.FramePython && f.File == "<shim>" }
+
 // OwnCode reports a frame that is not of a runtime or its standard library.
 func OwnCode(f recording.Frame) bool {
 	return beyondLocks(f) && !hasPrefix(Plain(f), standardLibrary[f.Type]) && !ofFiles(f.File, standardFiles[f.Type])
@@ -87,7 +91,7 @@ var standardLibrary = map[recording.FrameType][]string{
 // standardFiles holds where the files of such functions lie: within a directory, or
 // with a prefix such as "node:".
 var standardFiles = map[recording.FrameType][]string{
-	recording.FramePython: {"/lib/python", "<frozen"},
+	recording.FramePython: {"/lib/python", "<frozen", "<shim>"},
 	recording.FrameV8:     {"node:", "<unknown>"}, // of no script: V8's own, such as Map.prototype.set
 	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>", "<gc>"},
 }
