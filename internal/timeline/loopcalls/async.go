@@ -48,6 +48,7 @@ type asyncTurn struct {
 	of      loops.Owner
 	counter int64 // last id given out before; 0: no turn is known to run
 	conn    int32 // read from, index in facts.conns
+	timers  bool  // they run: what they send was wanted when they fired
 }
 
 // asyncConn is what the walk knows of one connection.
@@ -151,7 +152,7 @@ func (w *asyncWalk) step(m *loops.Move) {
 		if m.Several || m.Same && w.named != nil || w.named[m.Conn] && !w.aloneAnswered(m) {
 			whose = loops.Nobody // of several requests, which the ids of their connection do not tell apart
 		}
-		w.owner, w.turn = whose, asyncTurn{whose, m.Counter, m.Conn}
+		w.owner, w.turn = whose, asyncTurn{whose, m.Counter, m.Conn, m.Kind == loops.MoveBoundary && m.Trigger == 1}
 		if m.Kind == loops.MoveRead {
 			w.conns[m.Conn].request = whose
 		}
@@ -200,7 +201,7 @@ func (w *asyncWalk) sent(m *loops.Move) {
 	case told != untold && opener, w.hands.over[m.Call]:
 	case w.deferred(m), w.hands.late[m.Call]:
 		w.wanted[m.Call] = w.ids.asked(m.Exec)
-	case !w.fresh(m.Trigger):
+	case !w.fresh(m.Trigger) && !w.turn.timers:
 		w.wanted[m.Call] = w.ids.asked(m.Trigger)
 	}
 }
@@ -326,7 +327,7 @@ func (w *asyncWalk) adopt(m *loops.Move) {
 	if !w.foreign(m) {
 		return
 	}
-	w.turn = asyncTurn{of: loops.Nobody, conn: loops.NoConn}
+	w.turn = asyncTurn{of: loops.Nobody, conn: loops.NoConn, timers: w.turn.timers}
 	w.owner = w.runs(m.Exec)
 	if w.owner == loops.Nobody && m.Call != timeline.None {
 		w.owner = loops.OfCall(m.Call)
