@@ -115,3 +115,48 @@ func TestBehindAClientThatWaitsItselfTasksWaitForTheLoop(t *testing.T) {
 		}
 	}
 }
+
+// Every request of a loop sleeps for 5 ms. As the last one's timer is due the loop is woken for another request, and comes to
+// both: that the first slept is told by the others.
+func TestATimerThatIsDueAsTheLoopIsWokenForSomethingElse(t *testing.T) {
+	var story strings.Builder
+	story.WriteString(`# dwell recording, text form 1
+1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=python comm=app
+1ms thread id=1 tid=100 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
+`)
+	for i := range 10 {
+		fmt.Fprintf(&story, `
+%[1]d10000us off thread=1 since=%[2]d16000us woken=%[1]d09990us syscall=epoll_wait waker-kind=interrupt
+%[1]d10000us chunk conn=1 thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d09990us last=%[1]d09990us
+%[1]d10000us http-request conn=1 offset=%[3]d head=40 method=GET route=/items
+%[1]d15100us off thread=1 since=%[1]d10100us woken=%[1]d15000us syscall=epoll_wait timed=1 waker-kind=interrupt
+%[1]d15200us chunk conn=1 thread=1 dir=write offset=%[4]d bytes=60
+%[1]d15200us http-response conn=1 offset=%[4]d head=60 status=200
+`, i+1, i, 40*i, 60*i)
+	}
+	story.WriteString(`
+1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
+1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us
+1110000us http-request conn=1 offset=400 head=40 method=GET route=/items
+1114950us off thread=1 since=1110100us woken=1114900us syscall=epoll_wait timed=1 waker-kind=interrupt
+1115000us chunk conn=2 thread=1 dir=read offset=0 bytes=40 arrived=1114900us last=1114900us
+1115000us http-request conn=2 offset=0 head=40 method=GET route=/report
+1115050us chunk conn=2 thread=1 dir=write offset=0 bytes=60
+1115050us http-response conn=2 offset=0 head=60 status=200
+1115200us chunk conn=1 thread=1 dir=write offset=600 bytes=60
+1115200us http-response conn=1 offset=600 head=60 status=200
+1190000us off thread=1 since=1115300us woken=1189990us syscall=epoll_wait waker-kind=interrupt
+`)
+	tl := parsed(t, []byte(story.String()))
+	by := map[timeline.Cause]recording.Duration{}
+	for g := tl.Requests[10].Segments(); g.Next(); {
+		by[g.Cause] += g.To.Sub(g.From)
+	}
+	if sleep := by[timeline.CauseSleep]; sleep < 4_800_000 || sleep > 5_200_000 {
+		t.Errorf("it sleeps %d us of 5,000: %v", sleep/1000, by)
+	}
+}

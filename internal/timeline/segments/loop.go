@@ -92,7 +92,7 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		rest := timeline.Segment{From: g.tail, To: g.to, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
 		switch {
 		case len(s.asks(r, rest)) > 0:
-		case u.Timer:
+		case u.Timer, s.sleeps(r, u, g):
 			rest.Cause = timeline.CauseSleep
 		case u.How == loops.ResumeFired: // an immediate, which runs when the loop comes to it
 			s.readerWait(wait{r, r.Strand, g.tail, g.to, timeline.PhaseHandler, timeline.None}, p)
@@ -116,7 +116,7 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 			return
 		}
 		rest := timeline.Segment{From: tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
-		if u.Timer && len(s.asks(r, rest)) == 0 {
+		if (u.Timer || s.sleeps(r, u, gap{from, tail, begun, g.place})) && len(s.asks(r, rest)) == 0 {
 			rest.Cause = timeline.CauseSleep
 		}
 		s.blank(r, rest, p)

@@ -44,6 +44,7 @@ type heldSpan struct{ from, to recording.Time }
 type usualWait struct {
 	took  recording.Duration
 	timer bool // most of them end with a timer
+	sleep bool // nearly all of them do: so do those, as long, after which the loop had more to do than that
 }
 
 // findHeld finds when loops are held, and what their requests wait for without that.
@@ -56,13 +57,13 @@ func (s *segmenter) findHeld() *heldLoops {
 			}
 		}
 	}
-	if len(h.held) == 0 {
+	if len(h.held) == 0 && !slices.ContainsFunc(s.turns.All, func(u loops.Turn) bool { return u.Timer }) {
 		return h
 	}
 	took, timers := map[waitKind][]recording.Duration{}, map[waitKind]int{}
 	for i := range s.t.Requests {
 		r := &s.t.Requests[i]
-		if r.Strand == timeline.None || len(h.held[r.Strand]) == 0 {
+		if r.Strand == timeline.None || !s.t.Strands[r.Strand].Loop {
 			continue
 		}
 		var gaps uint32 // after so many turns that went on with a call, by bits
@@ -88,10 +89,18 @@ func (s *segmenter) findHeld() *heldLoops {
 	for k, list := range took {
 		slices.Sort(list)
 		if median := list[len(list)/2]; len(list) >= enoughSame && list[len(list)*9/10] <= 2*median {
-			h.usual[k] = usualWait{median, 2*timers[k] > len(list)}
+			h.usual[k] = usualWait{median, 2*timers[k] > len(list), 4*timers[k] >= 3*len(list)}
 		}
 	}
 	return h
+}
+
+// sleeps reports a gap of which no fact shows what the request waited for in it, but that is as long as those at its place
+// in the requests of its endpoint, and these end with a timer.
+func (s *segmenter) sleeps(r *timeline.Request, u *loops.Turn, g gap) bool {
+	usual := s.held.usual[waitKind{r.Endpoint, g.place}]
+	took := g.to.Sub(g.tail)
+	return usual.sleep && begunUnseen(s, u, g) && 2*took >= usual.took && took <= 2*usual.took
 }
 
 // heldSpans returns when a loop is held, in order.
