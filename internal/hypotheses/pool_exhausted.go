@@ -97,7 +97,7 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		if call == nil {
 			continue
 		}
-		of[key{call.Process, call.Peer}].inTurn(c, &s)
+		of[key{call.Process, call.Peer}].inTurn(c, &s, call)
 		k := key{call.Process, call.Peer}
 		all := full[k](s.From) || full[k](min(s.From+handedOn, s.To-1))
 		if !all && givenBack(c, on, call, &s) {
@@ -367,17 +367,14 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 // were in use at once at most.
 func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Time) bool, most int) {
 	full = poolFull(c, calls)
-	kept := keptUntil(c)
 	open := 0
 	type step struct {
 		at diagnosis.Time
 		by int
 	}
 	var steps []step
-	for _, id := range calls {
-		if k := &c.Calls[id]; k.SendFrom != recording.NoTime {
-			steps = append(steps, step{k.SendFrom, 1}, step{max(k.SendFrom, k.End, kept[id]), -1})
-		}
+	for _, h := range holdings(c, calls, false) {
+		steps = append(steps, step{h.from, 1}, step{h.to, -1})
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	for _, s := range steps {

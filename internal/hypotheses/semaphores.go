@@ -32,9 +32,13 @@ func (s *shortage) ownSemaphore(c *diagnosis.Case) {
 }
 
 // inTurn tells waits of tasks: that only so many calls are made at once is seen, but not
-// whether a client's pool lets no more through, or the service's own code. Node's pools are known.
-func (s *shortage) inTurn(c *diagnosis.Case, w *stay) {
-	if s.rt != recording.RuntimeNode && w.strand != timeline.None && c.Strands[w.strand].Loop {
+// whether a client's pool lets no more through, or the service's own code. A client of Node sends what waited in its
+// pool itself: where the request's own code does so once a promise is resolved, it is not known either.
+func (s *shortage) inTurn(c *diagnosis.Case, w *stay, call *timeline.Call) {
+	if w.strand == timeline.None || !c.Strands[w.strand].Loop {
+		return
+	}
+	if s.rt != recording.RuntimeNode || call.Why == timeline.WhyTurnTold && !s.session {
 		s.turns, s.what = true, "their turn to call "+s.peer
 	}
 }

@@ -100,19 +100,39 @@ func aloneUntilSent(c *diagnosis.Case, r *timeline.Request, churned map[timeline
 // were at once, or had left a transaction open there: what is issued then may wait for a
 // place in a pool.
 func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) bool {
-	kept := keptUntil(c)
 	var begun, over []diagnosis.Time
+	for _, h := range holdings(c, calls, true) {
+		begun, over = append(begun, h.from), append(over, h.to)
+	}
+	return timeline.FullAt(begun, over)
+}
+
+// holdings are the spans in which calls had connections, from the connect on or from when they were sent. What a request
+// sends on a connection before the answer to what it sent there is one: it has a single connection for all of that.
+func holdings(c *diagnosis.Case, calls []timeline.CallID, connects bool) (out []window) {
+	type holder struct {
+		conn    recording.ConnID
+		request diagnosis.RequestID
+	}
+	kept, last := keptUntil(c), map[holder]int{}
 	for _, id := range calls {
 		call := &c.Calls[id]
 		from := call.SendFrom
-		if call.New && call.ConnectFrom != recording.NoTime {
+		if connects && call.New && call.ConnectFrom != recording.NoTime {
 			from = call.ConnectFrom
 		}
-		if from != recording.NoTime {
-			begun, over = append(begun, from), append(over, max(from, call.End, kept[id]))
+		if from == recording.NoTime {
+			continue
 		}
+		by, to := holder{call.Conn, call.Request}, max(from, call.End, kept[id])
+		if at, ok := last[by]; ok && call.Request != timeline.None && out[at].from <= from && from < out[at].to {
+			out[at].to = max(out[at].to, to)
+			continue
+		}
+		last[by] = len(out)
+		out = append(out, window{from, to})
 	}
-	return timeline.FullAt(begun, over)
+	return out
 }
 
 // keptUntil is, for calls after which a transaction was open, when the next on its session was

@@ -12,9 +12,9 @@ import (
 // issued while two are out may wait for a place in a pool of two, others do not.
 func TestPoolFull(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{
-		{ID: 0, New: true, ConnectFrom: 10, SendFrom: 15, End: 40},
-		{ID: 1, SendFrom: 20, End: 40},
-		{ID: 2, New: true, ConnectFrom: 60, SendFrom: 65, End: 70},
+		{ID: 0, Conn: 1, New: true, ConnectFrom: 10, SendFrom: 15, End: 40},
+		{ID: 1, Conn: 2, SendFrom: 20, End: 40},
+		{ID: 2, Conn: 3, New: true, ConnectFrom: 60, SendFrom: 65, End: 70},
 	}}
 	full := poolFull(&diagnosis.Case{Timeline: tl}, []timeline.CallID{0, 1, 2})
 	for at, want := range map[diagnosis.Time]bool{5: false, 12: false, 20: true, 39: true, 40: false, 62: false, 80: false} {
@@ -35,6 +35,39 @@ func TestPoolFullInTransaction(t *testing.T) {
 	for at, want := range map[diagnosis.Time]bool{5: false, 15: true, 50: true, 85: true, 90: false} {
 		if full(at) != want {
 			t.Errorf("at %d it is full: %v, want %v", at, !want, want)
+		}
+	}
+}
+
+// Request 1 sends three commands on its connection at once, as between MULTI and EXEC: it has one connection of the pool
+// for all of them. Request 2 sends on the same one meanwhile, as no pool lets it.
+func TestCommandsSentAtOnceHaveOneConnection(t *testing.T) {
+	tl := &timeline.Timeline{Calls: []timeline.Call{
+		{ID: 0, Request: 1, Conn: 1, SendFrom: 10, End: 20},
+		{ID: 1, Request: 1, Conn: 1, Ordinal: 1, SendFrom: 10, End: 20},
+		{ID: 2, Request: 1, Conn: 1, Ordinal: 2, SendFrom: 12, End: 25},
+		{ID: 3, Request: 2, Conn: 1, Ordinal: 3, SendFrom: 40, End: 60},
+		{ID: 4, Request: 1, Conn: 1, Ordinal: 4, SendFrom: 50, End: 70},
+	}}
+	calls, c := []timeline.CallID{0, 1, 2, 3, 4}, &diagnosis.Case{Timeline: tl}
+	if _, most := poolUse(c, calls[:3]); most != 1 {
+		t.Errorf("one request has %d connections, want 1", most)
+	}
+	if _, most := poolUse(c, calls); most != 2 {
+		t.Errorf("two requests that share a connection count as %d, want 2", most)
+	}
+}
+
+// A client of Node sends what waited in its pool itself; what the request's own code sends once a promise is resolved may
+// have waited for a lock of the service's as well, but for a session of a database, which is a pool's.
+func TestNodesTurnsAreOfPromises(t *testing.T) {
+	c := &diagnosis.Case{Timeline: &timeline.Timeline{Strands: []timeline.Strand{{Loop: true}}}}
+	for why, want := range map[string]bool{timeline.WhyTurnTold: true, timeline.WhyAwaited: false} {
+		for _, session := range []bool{false, true} {
+			s := &shortage{rt: recording.RuntimeNode, peer: "store", session: session}
+			if s.inTurn(c, &stay{}, &timeline.Call{Why: why}); s.turns != (want && !session) {
+				t.Errorf("%s, of a session %t: for its turn %t", why, session, s.turns)
+			}
 		}
 	}
 }
