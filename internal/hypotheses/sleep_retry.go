@@ -15,7 +15,7 @@ func sleepRetry() diagnosis.Hypothesis {
 		ID:    "sleep-retry",
 		Title: "Requests sleep, as for back-off, polling or a fixed pause",
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
-			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, and for a goroutine that a timer starts (time.AfterFunc), until it does. " +
+			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, for a goroutine that a timer starts (time.AfterFunc), until it does, and for another thread, if they have a limit, and no thread ends them, nor those after them at the same place. " +
 			"Taken out of each request: that, but for what a call is under way meanwhile that ends before it, of the request itself, or of nobody known and made by a strand that the request had let go on: " +
 			"it may look now and then whether that has its answer. The range of the saving reaches to where that goes as well. " +
 			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
@@ -27,15 +27,7 @@ func sleepRetry() diagnosis.Hypothesis {
 
 func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	s := spentOn(c, timeline.CauseSleep)
-	var after Duration
-	failing := tally{}
-	for i := range s.stays {
-		if peer, ok := failedBefore(c, &s.stays[i]); ok {
-			d := s.stays[i].To.Sub(s.stays[i].From)
-			after += d
-			failing[peer] += d
-		}
-	}
+	after, failing := s.afterFailures(c)
 	retries := diagnosis.ShareOf(int64(after), int64(s.total))
 	ev := append(s.evidence(c, "sleeping until a timer"), diagnosis.Part("of it after a call that failed", retries))
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "sleeping until a timer")}
@@ -55,6 +47,11 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 			why = ", while their calls to " + peer + " have no answer"
 			fix = "if the timer is a time-out: find why " + peer + " does not answer in time, and end what is given up (an AbortSignal, a destroyed socket): it keeps a connection busy; else take the pause out of the request"
 		}
+	}
+	if s.lapsed(c) {
+		why = cmp.Or(why, ", in waits for another thread, which ends none of them")
+		fix = "have whoever does the work wake them once it is done (a notification under the same lock, an event, a future): a wake-up that comes too early, or never, leaves them to their time-out; " +
+			"if nothing is done in time: find what is not"
 	}
 	if s.lingering(c) {
 		why = ", as whoever does their work waits for more of it to come"
@@ -79,6 +76,19 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 		Evidence: ev,
 	}}
 	return res
+}
+
+// afterFailures is how much of it is after a call that failed, and the peers of those calls.
+func (s *spent) afterFailures(c *diagnosis.Case) (after Duration, failing tally) {
+	failing = tally{}
+	for i := range s.stays {
+		if peer, ok := failedBefore(c, &s.stays[i]); ok {
+			d := s.stays[i].To.Sub(s.stays[i].From)
+			after += d
+			failing[peer] += d
+		}
+	}
+	return after, failing
 }
 
 // failedBefore returns the peer of the last call that a request had ended when it went
@@ -167,7 +177,22 @@ func (s *spent) lingering(c *diagnosis.Case) bool {
 	var of Duration
 	for i := range s.stays {
 		w := &s.stays[i]
-		if w.strand == timeline.None || c.Strands[w.strand].Loop {
+		if w.strand == timeline.None || w.strand == c.Requests[w.Request].Strand || c.Strands[w.strand].Loop {
+			continue
+		}
+		if id := c.WaitAt(w.strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {
+			of += w.To.Sub(w.From)
+		}
+	}
+	return 2*of >= s.total
+}
+
+// lapsed reports that most of it requests waited for another thread, until they would wait no longer.
+func (s *spent) lapsed(c *diagnosis.Case) bool {
+	var of Duration
+	for i := range s.stays {
+		w := &s.stays[i]
+		if w.strand == timeline.None || w.strand != c.Requests[w.Request].Strand {
 			continue
 		}
 		if id := c.WaitAt(w.strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {

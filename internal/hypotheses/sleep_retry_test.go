@@ -125,3 +125,54 @@ func TestSleepBeforeATimersCallSends(t *testing.T) {
 		t.Errorf("found %+v, want a sleep of 10.01 ms", d.Findings)
 	}
 }
+
+// A request waits for another thread, for 10 ms at most, and looks what there is; twice at each request. Nobody wakes it, or,
+// in the healthy service, somebody does the second time: then it waits for that one.
+func TestWaitsThatLapse(t *testing.T) {
+	for _, woken := range []bool{false, true} {
+		var text strings.Builder
+		text.WriteString(`
+1ms manifest cpus=2 hooks="sched io sockets arrivals stacks"
+1ms process id=1 pid=100 runtime=python comm=shop
+1ms thread id=1 tid=101 process=1
+1ms thread id=2 tid=102 process=1
+1ms thread-state thread=1 state=sleep syscall=recvfrom
+1ms thread-state thread=2 on=1
+1ms frame id=1 type=python function=result file=/srv/app.py line=7
+1ms frame id=2 type=python function=Condition.wait file=/usr/lib/python3.11/threading.py
+1ms stack id=1 frame=1
+1ms stack id=2 caller=1 frame=2
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+`)
+		for i := range 40 {
+			at := 100_000 * (i + 1) // us
+			say := func(us int, format string, args ...any) {
+				fmt.Fprintf(&text, "%dus %s\n", at+us, fmt.Sprintf(format, args...))
+			}
+			wait := func(from, to int, by string) {
+				say(from, "stack-at thread=1 stack=2 origin=blocked")
+				say(to, "off thread=1 since=%dus woken=%dus syscall=futex arg=4000 timed=1 sp=800 %s", at+from, at+to, by)
+			}
+			say(10_010, "off thread=1 since=%dus woken=%dus syscall=recvfrom waker-kind=other sp=900", at-69_000, at+10_000)
+			say(10_020, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus", 40*i, at+10_000, at+10_000)
+			say(10_020, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+			wait(10_100, 20_100, "waker-kind=interrupt")
+			by := "waker-kind=interrupt"
+			if woken {
+				by = "waker-kind=thread waker=2 release=1"
+			}
+			wait(20_150, 30_150, by)
+			say(30_200, "chunk conn=1 thread=1 dir=write offset=%d bytes=40", 40*i)
+			say(30_200, "http-response conn=1 offset=%d head=40 status=200", 40*i)
+		}
+		text.WriteString("5000ms end reason=time\n")
+		d := diagnosis.Diagnose(built(t, text.String()), []diagnosis.Hypothesis{sleepRetry()}, diagnosis.Options{})
+		if len(d.Findings) != 1 != woken {
+			t.Fatalf("woken %t: found %+v", woken, d.Findings)
+		}
+		const want = "Requests sleep until a timer: 20.0 ms on average (99 % of all request time), in waits for another thread, which ends none of them, most of all in app.result (app.py:7)"
+		if !woken && d.Findings[0].Title != want {
+			t.Errorf("%s, want %s", d.Findings[0].Title, want)
+		}
+	}
+}

@@ -56,7 +56,42 @@ func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *tim
 		piece.Phase, piece.Cause, piece.Quality = timeline.PhaseDNS, timeline.CauseRemote, timeline.Exact
 	case network && piece.Strand == r.Strand && s.onClient(r, iv, piece):
 		piece.Cause, piece.Quality = timeline.CauseClient, timeline.Exact
+	case piece.Cause == timeline.CauseCondition && s.lapsed(piece.Strand, piece.From, r.End):
+		piece.Cause = timeline.CauseSleep
 	}
+}
+
+// manyLapses bounds how many waits after one are looked at.
+const manyLapses = 64
+
+// lapsed reports a wait for another thread that its own time ended, and no thread. Who looks now and then, by waits with
+// a limit, whether something is done waits for that, if a thread ends the last of them: those until a time are looked at.
+func (s *segmenter) lapsed(strand timeline.StrandID, at, until recording.Time) bool {
+	id := s.t.WaitAt(strand, at)
+	if id == timeline.None || s.t.Waits[id].Off == nil || s.t.Waits[id].Off.SP == 0 || !outOfTime(s.t.Waits[id].Off) {
+		return false
+	}
+	of := &s.t.Waits[id]
+	for n, id := range s.t.WaitsIn(strand, of.To, until) {
+		x := &s.t.Waits[id]
+		switch {
+		case n == manyLapses:
+			return false
+		case x.From < of.To:
+		case x.Off != nil && x.Off.SP == of.Off.SP && x.Off.Timed == 1:
+			if !outOfTime(x.Off) {
+				return false
+			}
+		case x.Cause != timeline.CauseInterpreterLock && x.Cause != timeline.CauseLock:
+			return true
+		}
+	}
+	return true
+}
+
+// outOfTime reports a sleep with a limit that a timer ended.
+func outOfTime(off *timeline.Off) bool {
+	return off.Timed == 1 && off.WakerKind == recording.WakerInterrupt
 }
 
 // onClient reports a wait for the client: for the rest of the request's body, or for
