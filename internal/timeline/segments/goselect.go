@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -41,7 +42,7 @@ func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.Cal
 	if next == len(w.calls) {
 		return timeline.None
 	}
-	if conn := s.in.Calls[w.calls[next].call].Conn; int32(conn) != end.Conn && (end.By == timeline.None || !s.usedLast(end, conn)) {
+	if conn := s.in.Calls[w.calls[next].call].Conn; int32(conn) != end.Conn && (end.By == timeline.None || !usedLast(s.t, s.in.Calls, end, conn)) {
 		return timeline.None
 	}
 	return w.calls[next].call
@@ -51,14 +52,14 @@ func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.Cal
 const givesBack recording.Time = 1_000_000
 
 // usedLast reports that who ended a wait had made a call on a connection right before.
-func (s *segmenter) usedLast(end timeline.SelectEnd, conn int) bool {
-	calls := s.t.Goroutines.Calls[end.By]
-	i := sort.Search(len(calls), func(k int) bool { return s.t.Calls[calls[k]].Start >= end.At }) - 1
+func usedLast(t *timeline.Timeline, made []exchange.Call, end timeline.SelectEnd, conn int) bool {
+	calls := t.Goroutines.Calls[end.By]
+	i := sort.Search(len(calls), func(k int) bool { return t.Calls[calls[k]].Start >= end.At }) - 1
 	if i < 0 {
 		return false
 	}
-	last := &s.t.Calls[calls[i]]
-	return last.End <= end.At && end.At-last.End <= givesBack && s.in.Calls[last.ID].Conn == conn
+	last := &t.Calls[calls[i]]
+	return last.End <= end.At && end.At-last.End <= givesBack && made[last.ID].Conn == conn
 }
 
 // busyWith tiles a span before a goroutine took a task by the tasks of other requests that
