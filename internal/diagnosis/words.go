@@ -46,13 +46,16 @@ func decimals(v Duration, places int) string {
 	return digits[:len(digits)-places] + "." + digits[len(digits)-places:]
 }
 
-// Percent prints a share in percent: whole from 10 % on, with one decimal below.
+// Percent prints a share in percent: whole from 10 % on, with one decimal below; 100 is all.
 func Percent(s Share) string {
 	if s < Whole/10 && s > 0 {
 		if s < Whole/2000 {
 			return "under 0.1 %"
 		}
 		return decimals(Duration((s+500)/1000), 1) + " %"
+	}
+	if s < Whole && s+5000 >= Whole {
+		return "over 99 %"
 	}
 	return strconv.FormatInt(int64(s+5000)/10_000, 10) + " %"
 }
