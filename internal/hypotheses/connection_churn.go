@@ -233,7 +233,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
 		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("of these calls have enough like them on reused connections to compare our own work; the saving is a lower bound unless all have", known).Against(int64(n)),
-		diagnosis.Count("sockets this would keep in TIME-WAIT", end.timeWait),
+		diagnosis.Count("sockets in TIME-WAIT after a minute of this", end.timeWait),
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),

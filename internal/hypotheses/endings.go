@@ -76,7 +76,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	closer = "our side closes them first"
 	switch {
 	case e.peer > e.us && 10*e.us >= e.peer: // which of both that end it is first is chance
-		closer = "they are closed right after the answer, by the peer first or by us (" + diagnosis.Thousands(int64(e.peer)) + " and " + diagnosis.Thousands(int64(e.us)) + ")"
+		closer = "they are closed right after the answer, by the peer first or by us (" + diagnosis.Thousands(int64(e.peer)) + " and " + diagnosis.Thousands(int64(e.us)) + "), whoever asks for it"
 	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
 	}

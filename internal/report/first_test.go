@@ -30,7 +30,7 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 	for _, want := range []string{
 		"look at this first: requests wait for a disk (disk): 60.0 %",
 		"minor disk: Requests wait for a disk.\n      Taken out, p99 falls by 1 ms (0 ms to 3 ms). If it is that: write less.\n",
-		"Seen, and worth little: page-fault",
+		"Minor (worth little here): page-fault",
 		"be chance: record for longer)",
 	} {
 		if !strings.Contains(out.String(), want) {

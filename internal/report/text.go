@@ -272,7 +272,7 @@ func whereItGoes(p *page, r *Report) {
 func explain(p *page, list []timeLine) {
 	var told []string
 	for _, ph := range WebPhases() {
-		if !slices.Contains([]string{timeline.PhaseQueue.String(), timeline.PhaseUnread.String(), timeline.PhasePickUp.String(), timeline.PhaseHandler.String()}, ph.Name) {
+		if !slices.Contains([]string{timeline.PhaseQueue.String(), timeline.PhaseUnread.String(), timeline.PhasePickUp.String(), timeline.PhaseSend.String(), timeline.PhaseHandler.String()}, ph.Name) {
 			continue
 		}
 		if slices.ContainsFunc(list, func(l timeLine) bool { return l.phase == ph.Name }) {

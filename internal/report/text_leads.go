@@ -111,7 +111,7 @@ func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
 			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
-				return ", its probes up to " + human(im.MeanSaving) + " of each request (within on-cpu here)"
+				return ", its probes up to " + human(im.MeanSaving) + " of each request (the times here include it)"
 			}
 		}
 	}
@@ -291,9 +291,9 @@ func minor(p *page, r *Report) {
 		}
 	}
 	var text []string
-	head := "Seen: "
+	head := "Minor: "
 	if little != nil {
-		head, text = "Seen, and worth little: ", append(text, strings.Join(little, ", "))
+		head, text = "Minor (worth little here): ", append(text, strings.Join(little, ", "))
 	}
 	if unsure != nil {
 		text = append(text, strings.Join(unsure, ", ")+" (may be chance: record for longer)")

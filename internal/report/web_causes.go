@@ -59,11 +59,11 @@ type WebPhase struct {
 func WebPhases() (out []WebPhase) {
 	means := map[timeline.Phase]string{
 		timeline.PhaseQueue:   "a call waits for a free connection",
-		timeline.PhaseDNS:     "its host name is looked up",
-		timeline.PhaseConnect: "its connection is opened",
-		timeline.PhaseTLS:     "its connection does the TLS handshake",
-		timeline.PhaseSend:    "it is written",
-		timeline.PhaseRemote:  "the peer has it",
+		timeline.PhaseDNS:     "the call's host name is looked up",
+		timeline.PhaseConnect: "the call's connection is opened",
+		timeline.PhaseTLS:     "the call's connection does the TLS handshake",
+		timeline.PhaseSend:    "the call is written",
+		timeline.PhaseRemote:  "the peer has the call",
 		timeline.PhasePickUp:  "the peer's answer has arrived, and nobody has read it",
 		timeline.PhaseReceive: "the peer's answer is read",
 		timeline.PhaseUnread:  "the request has arrived, and nobody has read it",
