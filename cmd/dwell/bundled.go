@@ -11,8 +11,10 @@ import (
 
 // Recordings of the two variants in text form, cut from a live run:
 //
-//	dwell demo --for 3s -o DIR   (built with -trimpath)
+//	dwell demo --for 3s -o DIR
 //	dwell facts DIR/bad.dwell --first 1895ms >bundled/bad.txt
+//
+// without the path of the source tree in the names of files.
 //
 //go:embed bundled/bad.txt bundled/fixed.txt
 var bundledFiles embed.FS

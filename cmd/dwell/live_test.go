@@ -165,7 +165,7 @@ func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
 	attached := c.start(t, "attach", "--pid", fmt.Sprint(service.PID), "--windows", "off", "-o", path)
-	result, err := load.Run(t.Context(), load.Options{URL: service.URL, Workers: 2, For: time.Second, Path: demo.ProductPath})
+	result, err := load.Run(t.Context(), load.Options{URL: service.URL, Workers: 2, For: 3 * time.Second, Path: demo.ProductPath})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,12 +69,7 @@ func (s *Symptom) sorted(order []int32, took []Duration) sortedRuns {
 }
 
 // ByID are the requests in order of id, which nobody may change.
-func (s *Symptom) ByID() []RequestID {
-	if s.byID == nil { // made by hand
-		return slices.Sorted(slices.Values(s.Requests))
-	}
-	return s.byID
-}
+func (s *Symptom) ByID() []RequestID { return s.byID }
 
 // Max is the duration of the slowest request.
 func (s *Symptom) Max() Duration { return s.max }

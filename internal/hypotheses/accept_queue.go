@@ -126,10 +126,10 @@ const unservedLong = 1_000_000_000 // ns
 // workers, which are busy or linger.
 func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
 	fix := "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance"
+	taker := takerWaits(c)
 	switch lingered, waited := lingering(c); {
 	case who != "":
-	case 2*takerWaits(c).total > diagnosis.Total(spans):
-		taker := takerWaits(c)
+	case 2*taker.total > diagnosis.Total(spans):
 		who = "the goroutine that takes connections waits for others of the program" + taker.from()
 		fix = "where a listener lets only so many connections in (netutil.LimitListener): a higher limit, or clients that close what they do not use; " +
 			"else nothing that waits between one Accept and the next"

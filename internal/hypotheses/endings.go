@@ -13,6 +13,7 @@ type ending struct {
 	peer     int // closed first by the peer, right after its answer
 	idle     int // closed first by the peer after an idle pause
 	asked    map[timeline.EndAsked]int
+	sealed   int // connections that speak TLS: what is asked on them may not be seen
 	ports    int
 	timeWait int // sockets: closes by us in the seconds that TIME-WAIT lasts
 }
@@ -43,6 +44,9 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 		}
 		ports[cn.Local] = true
 		e.asked[cn.Asked]++
+		if cn.TLSFrom != recording.NoTime {
+			e.sealed++
+		}
 		switch {
 		case cn.By == recording.ClosedByUs:
 			e.us++
@@ -76,7 +80,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	closer = "our side closes them first"
 	switch {
 	case e.peer > e.us && 10*e.us >= e.peer: // which of both that end it is first is chance
-		closer = "they are closed right after the answer, by the peer first or by us (" + diagnosis.Thousands(int64(e.peer)) + " and " + diagnosis.Thousands(int64(e.us)) + "), whoever asks for it"
+		closer = "they are closed right after the answer, by the peer first or by us (" + diagnosis.Thousands(int64(e.peer)) + " and " + diagnosis.Thousands(int64(e.us)) + ")"
 	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
 	}
@@ -89,8 +93,8 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	case timeline.EndNotAsked:
 		return closer + ", unasked", reuseFix(rt)
 	}
-	if e.peer > e.us {
-		return closer, "who asks for the close was not seen (encryption hides it): if our requests do (" + asksToClose(rt) + "), stop that; if the peer does, see its keep-alive setting; else " + reuseFix(rt)
+	if e.peer > e.us && 2*e.sealed > e.us+e.peer+e.idle {
+		return closer + ", whoever asks for it", "who asks for the close was not seen (encryption hides it): if our requests do (" + asksToClose(rt) + "), stop that; if the peer does, see its keep-alive setting; else " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

@@ -175,21 +175,21 @@ func halfIn(spans []diagnosis.Span) (longest Duration) {
 // waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
 // own work, where a hypervisor took processors.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
-	stolen, first, typical := "", "", halfIn(spans)
+	more, first, typical := "", "", halfIn(spans)
 	if len(spans) > 0 {
-		stolen = ", half of that in waits of " + diagnosis.Human(typical) + " and less"
+		more = ", half of that in waits of " + diagnosis.Human(typical) + " and less"
 	}
 	if typical <= wakeUp && h.busy < diagnosis.Whole/2 {
 		first = "waits as short as these are often what an idle processor takes to wake up, in a virtual machine above all: fewer hand-overs between threads shorten them; else "
 	}
 	if h.stolen >= stolenShare {
-		stolen += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
+		more += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
 		first = "vmstat 1 shows that (st): it is not the service's, and goes where the host's neighbours have less or a machine has its processors for itself; "
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
 		Title: "Requests wait for a processor, though the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
-			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + stolen,
+			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + more,
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,
 		Others:   others && h.stolen >= stolenShare,

@@ -16,3 +16,28 @@ func TestStolenTimeIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// How long most of the time's waits for a processor are is said. Only short ones may be what an idle processor takes to wake up.
+func TestHowLongWaitsForAProcessorAre(t *testing.T) {
+	waits := func(us ...diagnosis.Time) (out []diagnosis.Span) {
+		for i, d := range us {
+			out = append(out, diagnosis.Span{Request: diagnosis.RequestID(i), From: 1000, To: 1000 + d*1000})
+		}
+		return out
+	}
+	for _, x := range []struct {
+		spans []diagnosis.Span
+		busy  diagnosis.Share
+		said  string
+		wakes bool
+	}{
+		{waits(30, 40, 50, 60), diagnosis.Whole / 10, "the host's 2 processors are only 10 % busy on the whole: 33 % of all request time, half of that in waits of 50.0 us and less", true},
+		{waits(30, 40, 50, 60), diagnosis.Whole * 6 / 10, "half of that in waits of 50.0 us and less", false}, // it is not idle
+		{waits(30, 40, 50, 2000), diagnosis.Whole / 10, "half of that in waits of 2.00 ms and less", false},
+	} {
+		cd := waitsBeside(host{cpus: 2, busy: x.busy}, x.spans, []diagnosis.Evidence{diagnosis.Part("", diagnosis.Whole/3)}, true)
+		if !strings.Contains(cd.Title, x.said) || strings.Contains(cd.Decide, "takes to wake up") != x.wakes {
+			t.Errorf("%s\n%s", cd.Title, cd.Decide)
+		}
+	}
+}

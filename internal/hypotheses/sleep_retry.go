@@ -174,25 +174,20 @@ func (s *spent) started(c *diagnosis.Case) bool {
 
 // lingering reports that most of it another strand slept that requests wait for, which could have been woken.
 func (s *spent) lingering(c *diagnosis.Case) bool {
-	var of Duration
-	for i := range s.stays {
-		w := &s.stays[i]
-		if w.strand == timeline.None || w.strand == c.Requests[w.Request].Strand || c.Strands[w.strand].Loop {
-			continue
-		}
-		if id := c.WaitAt(w.strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {
-			of += w.To.Sub(w.From)
-		}
-	}
-	return 2*of >= s.total
+	return s.forThreads(c, func(w *stay) bool { return w.strand != c.Requests[w.Request].Strand && !c.Strands[w.strand].Loop })
 }
 
 // lapsed reports that most of it requests waited for another thread, until they would wait no longer.
 func (s *spent) lapsed(c *diagnosis.Case) bool {
+	return s.forThreads(c, func(w *stay) bool { return w.strand == c.Requests[w.Request].Strand })
+}
+
+// forThreads reports that most of it strands slept, such as are meant, in waits for other threads.
+func (s *spent) forThreads(c *diagnosis.Case, meant func(*stay) bool) bool {
 	var of Duration
 	for i := range s.stays {
 		w := &s.stays[i]
-		if w.strand == timeline.None || w.strand != c.Requests[w.Request].Strand {
+		if w.strand == timeline.None || !meant(w) {
 			continue
 		}
 		if id := c.WaitAt(w.strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {

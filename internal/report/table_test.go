@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -72,5 +73,20 @@ func TestWhatASavingIsMadeOf(t *testing.T) {
 		if got := f.made(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.title, got, c.want)
 		}
+	}
+}
+
+// Where a page has room, its table has each phase of each cause, though the five largest would only sum up much.
+func TestATableJoinsPhasesForWantOfRoomOnly(t *testing.T) {
+	e := Endpoint{Name: "GET /", Ordinary: 10e6, Slow: 20e6}
+	e.Count = 200
+	for _, phase := range []string{"unread-request", "queue", "connect", "tls", "pick-up", "handler", "send", "receive"} {
+		e.Causes = append(e.Causes, CauseRow{phase, "runnable", 125_000, 125_000})
+	}
+	r := &Report{Endpoints: []Endpoint{e}}
+	r.Requests.Count = 200
+	var out strings.Builder
+	if err := Text(&out, r, TextOptions{}); err != nil || strings.Contains(out.String(), everyPhase) || strings.Count(out.String(), ", runnable") != len(e.Causes) {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -89,7 +89,7 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 			break
 		}
 	}
-	for p.rows < everything.rows && slices.ContainsFunc(rows(e, p.rows), func(l timeLine) bool { return l.phase == "" && strings.HasPrefix(l.label, everyPhase) }) {
+	for p.rows < everything.rows && slices.ContainsFunc(rows(e, p.rows), func(l timeLine) bool { return l.phase == everyPhase }) {
 		b := p.brevity
 		if b.rows++; !try(b) {
 			break

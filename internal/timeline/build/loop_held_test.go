@@ -9,11 +9,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Every request of a loop sleeps for 5 ms. In the last one's time another's callback computes for
-// 60 ms: what it takes longer than the others it waited for the loop, behind that one.
-func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
-	var story strings.Builder
-	story.WriteString(`
+// tenSleepers are ten requests of a loop, each of which sleeps for 5 ms; what comes then is on its connections 1 and 2.
+func tenSleepers() *strings.Builder {
+	story := &strings.Builder{}
+	story.WriteString(`# dwell recording, text form 1
 1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=python comm=app
 1ms thread id=1 tid=100 process=1
@@ -22,7 +21,7 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
 `)
 	for i := range 10 {
-		fmt.Fprintf(&story, `
+		fmt.Fprintf(story, `
 %[1]d10000us off thread=1 since=%[2]d16000us woken=%[1]d09990us syscall=epoll_wait waker-kind=interrupt
 %[1]d10000us chunk conn=1 thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d09990us last=%[1]d09990us
 %[1]d10000us http-request conn=1 offset=%[3]d head=40 method=GET route=/items
@@ -31,6 +30,13 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 %[1]d15200us http-response conn=1 offset=%[4]d head=60 status=200
 `, i+1, i, 40*i, 60*i)
 	}
+	return story
+}
+
+// Every request of a loop sleeps for 5 ms. In the last one's time another's callback computes for
+// 60 ms: what it takes longer than the others it waited for the loop, behind that one.
+func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
+	story := tenSleepers()
 	story.WriteString(`
 1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
 1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us
@@ -43,7 +49,7 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 1170200us http-response conn=1 offset=600 head=60 status=200
 1190000us off thread=1 since=1170300us woken=1189990us syscall=epoll_wait waker-kind=interrupt
 `)
-	tl := parsed(t, []byte("# dwell recording, text form 1\n"+story.String()))
+	tl := parsed(t, []byte(story.String()))
 	r := &tl.Requests[10]
 	by := map[timeline.Cause]recording.Duration{}
 	for g := r.Segments(); g.Next(); {
@@ -119,25 +125,7 @@ func TestBehindAClientThatWaitsItselfTasksWaitForTheLoop(t *testing.T) {
 // Every request of a loop sleeps for 5 ms. As the last one's timer is due the loop is woken for another request, and comes to
 // both: that the first slept is told by the others.
 func TestATimerThatIsDueAsTheLoopIsWokenForSomethingElse(t *testing.T) {
-	var story strings.Builder
-	story.WriteString(`# dwell recording, text form 1
-1ms manifest cpus=2 hooks="sched io sockets arrivals"
-1ms process id=1 pid=100 runtime=python comm=app
-1ms thread id=1 tid=100 process=1
-1ms thread-state thread=1 on=1
-1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
-1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
-`)
-	for i := range 10 {
-		fmt.Fprintf(&story, `
-%[1]d10000us off thread=1 since=%[2]d16000us woken=%[1]d09990us syscall=epoll_wait waker-kind=interrupt
-%[1]d10000us chunk conn=1 thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d09990us last=%[1]d09990us
-%[1]d10000us http-request conn=1 offset=%[3]d head=40 method=GET route=/items
-%[1]d15100us off thread=1 since=%[1]d10100us woken=%[1]d15000us syscall=epoll_wait timed=1 waker-kind=interrupt
-%[1]d15200us chunk conn=1 thread=1 dir=write offset=%[4]d bytes=60
-%[1]d15200us http-response conn=1 offset=%[4]d head=60 status=200
-`, i+1, i, 40*i, 60*i)
-	}
+	story := tenSleepers()
 	story.WriteString(`
 1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
 1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us

@@ -2,7 +2,6 @@ package segments
 
 import (
 	"slices"
-
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"

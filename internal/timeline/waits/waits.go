@@ -6,9 +6,8 @@
 package waits
 
 import (
-	"sort"
-
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
