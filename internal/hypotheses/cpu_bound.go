@@ -82,15 +82,19 @@ func waitBehind(c *diagnosis.Case, list []diagnosis.Candidate) {
 }
 
 // nameCode names the code in which requests of an endpoint compute: slow and ordinary
-// ones, or all if those were hardly sampled.
+// ones, or all if those were hardly sampled, or not most of all in one place.
 func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *diagnosis.Candidate) {
 	at := spotsIn(c, sampled.list(slices.Concat(s.Ordinary, s.Slow)))
-	if at.samples < fewSamples {
+	if at.first() == nil {
 		at = spotsIn(c, sampled.list(s.Requests))
 	}
 	most := at.first()
 	if most == nil {
-		cd.Next = "profile the service (" + profilers(c, s) + ") during the same load: too few stacks were sampled to name code"
+		why := "too few stacks were sampled to name code"
+		if at.samples >= fewSamples {
+			why = "no code was sampled most of all"
+		}
+		cd.Next = "profile the service (" + profilers(c, s) + ") during the same load: " + why
 		return
 	}
 	cd.Place = most.place(c)
