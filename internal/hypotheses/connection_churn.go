@@ -32,6 +32,7 @@ type churn struct {
 	needed  int // connections a pool that keeps them would have opened
 	churned map[timeline.CallID]bool
 	setup   Duration // summed dns, connect and tls of the churned calls
+	took    Duration // summed: all that these calls took
 	piled   int      // of the churned calls: they found no idle connection only since calls piled up behind others' set-up
 
 	sessions int      // churned calls that open a session
@@ -79,7 +80,7 @@ func churns(c *diagnosis.Case) []churn {
 	return ofPeers(c, findChurn, func(all *churn, ch churn) {
 		all.calls = append(all.calls, ch.calls...)
 		maps.Copy(all.churned, ch.churned)
-		all.needed, all.setup, all.piled = all.needed+ch.needed, all.setup+ch.setup, all.piled+ch.piled
+		all.needed, all.setup, all.took, all.piled = all.needed+ch.needed, all.setup+ch.setup, all.took+ch.took, all.piled+ch.piled
 		all.sessions, all.opening = all.sessions+ch.sessions, all.opening+ch.opening
 	})
 }
@@ -180,6 +181,7 @@ func (ch *churn) count(call *timeline.Call, by int) {
 	if opensSession(call) && call.SendFrom != recording.NoTime {
 		ch.sessions, ch.opening = ch.sessions+by, ch.opening+Duration(by)*call.End.Sub(call.SendFrom)
 	}
+	ch.took += Duration(by) * call.End.Sub(call.Start)
 	ch.setup += Duration(by) * (max(0, call.Phases[timeline.PhaseDNS]-call.InVain) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS])
 }
 
@@ -231,6 +233,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	closer, fix := end.story(runtimeOf(c, ch.process))
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
+		diagnosis.NS("mean time of such a call", ch.took/Duration(n)),
 		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("of these calls have enough like them on reused connections to compare our own work; the saving is a lower bound unless all have", known).Against(int64(n)),
 		diagnosis.Count("sockets in TIME-WAIT after a minute of this", end.timeWait),
@@ -255,8 +258,8 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ch.peer,
 		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do; " + closer + calledIn(c, ch.calls),
-		Fix:      fix,
+			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + "); " + closer + calledIn(c, ch.calls),
+		Fix:      fix + "; " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do",
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    spans,
 		AtLeast:  known < n,

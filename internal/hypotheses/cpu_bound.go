@@ -155,7 +155,7 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 		strand = c.Requests[s.Slow[len(s.Slow)-1]].Strand
 	}
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
-	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work"
+	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU once it is picked up"
 	if 2*slow >= 3*ordinary && 2*(slow-ordinary) >= longer {
 		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
 	}

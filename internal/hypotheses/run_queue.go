@@ -172,6 +172,14 @@ func halfIn(spans []diagnosis.Span) (longest Duration) {
 	return longest
 }
 
+// unstopped says so where no CPU quota is what a wait for a processor was for.
+func (h *host) unstopped() string {
+	if !h.quota || h.throttled > 0 {
+		return ""
+	}
+	return " and no CPU quota stopped it"
+}
+
 // waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
 // own work, where a hypervisor took processors.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
@@ -188,7 +196,7 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
-		Title: "Requests wait for a processor, though the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
+		Title: "Requests wait for a processor, though the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy on the whole" + h.unstopped() + ": " +
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + more,
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,

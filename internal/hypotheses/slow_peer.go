@@ -136,7 +136,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	itself := recordedAt(c, p.calls)
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, spans) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + told.alive() + rush.words() + left.words(len(p.calls), len(told.operations)) + calledIn(c, p.calls) + itself.words(),
+		Title:    "Requests wait " + meanWords(c, spans) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + setUpApart(c, p.calls) + told.steadily(left.times > 0) + told.rest() + told.turns() + told.alive() + rush.words() + left.words(len(p.calls), len(told.operations)) + calledIn(c, p.calls) + itself.words(),
 		Fix:      cmp.Or(rush.fix(), itself.fix(p.peer), told.fix(p.peer, operation)),
 		Next:     cmp.Or(rush.next(), itself.next()),
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",

@@ -139,3 +139,17 @@ func throughProxy(c *diagnosis.Case, calls []timeline.CallID) string {
 	}
 	return ", through the proxy at " + proxy + ","
 }
+
+// setUpApart says, where calls take a part of their time that is worth having to open connections, that this is not counted.
+func setUpApart(c *diagnosis.Case, calls []timeline.CallID) string {
+	var opening, waited Duration
+	for _, id := range calls {
+		of := &c.Calls[id].Phases
+		opening += of[timeline.PhaseDNS] + of[timeline.PhaseConnect] + of[timeline.PhaseTLS]
+		waited += of[timeline.PhaseRemote]
+	}
+	if opening == 0 || diagnosis.ShareOf(int64(opening), int64(opening+waited)) < c.Worth {
+		return ""
+	}
+	return " (opening connections not counted)"
+}

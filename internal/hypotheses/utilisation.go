@@ -60,6 +60,7 @@ func loopDemand(c *diagnosis.Case) (busiest diagnosis.Share, loop timeline.Stran
 // host is the whole machine over the time that requests were measured in.
 type host struct {
 	known                     bool
+	quota                     bool            // whether a quota stopped the service could be seen
 	cpus                      int64           // 0: not known
 	busy, pressure, throttled diagnosis.Share // of the processors; of the time; of the time
 	stolen                    diagnosis.Share // of the processors' time, given by a hypervisor to others
@@ -94,6 +95,7 @@ func hostLoad(c *diagnosis.Case) (h host) {
 	return host{
 		cpus:      c.Manifest.CPUs,
 		known:     true,
+		quota:     !slices.ContainsFunc(c.Missing, func(m recording.Missing) bool { return m.What == "host-throttling" }),
 		busy:      diagnosis.ShareOf(busy, busy+last.Idle-first.Idle),
 		pressure:  diagnosis.ShareOf(last.Pressure-first.Pressure, wall),
 		throttled: diagnosis.ShareOf(last.Throttled-first.Throttled, wall),

@@ -126,7 +126,7 @@ func cost(r *Report, all bool) string {
 		text += plural(n, "request") + " that measure no latency; "
 	}
 	if text += percent(r.Requests.UnaccountedShare) + " of all time unaccounted for"; r.Requests.UnknownShare >= unit/100 {
-		text += ", another " + percent(r.Requests.UnknownShare) + " of unknown cause"
+		text += ", " + percent(r.Requests.UnknownShare) + " of unknown cause"
 	}
 	if w := rec.WaitStacks; w != nil && all {
 		text += fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
