@@ -21,7 +21,8 @@ type analysis struct {
 	diagnosis *diagnosis.Diagnosis
 	report    *report.Report
 	wall      wallClock
-	all       bool // print all that is known of what is ruled out
+	path      string // of the recording; "" of one that is not kept
+	all       bool   // print all that is known of what is ruled out
 }
 
 // analyse works out a recording.
@@ -53,7 +54,7 @@ func analyseFile(w world, o whyOptions) (*analysis, error) {
 		return nil, err
 	}
 	a := diagnosed(got, bounds)
-	a.all = o.judging.all
+	a.path, a.all = o.path, o.judging.all
 	if o.endpoint == "" {
 		return a, nil
 	}

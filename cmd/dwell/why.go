@@ -90,5 +90,5 @@ func (a *analysis) print(w world, g *globals, asJSON bool) error {
 		return nil
 	}
 	width, _ := terminal(w.out)
-	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, All: a.all})
+	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, All: a.all, Path: a.path})
 }

@@ -218,7 +218,7 @@ func discards(c *diagnosis.Case) map[recording.ConnID]bool {
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	n, others := len(ch.churned), ""
 	if had := ch.opened(c) - n; had > 0 {
-		others = "; " + diagnosis.Thousands(int64(had)) + " more had to"
+		others = "; " + diagnosis.Thousands(int64(had)) + " more found none to reuse"
 	}
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
 	setup := setupSpans(c, ch)
@@ -236,7 +236,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.NS("mean time of such a call", ch.took/Duration(n)),
 		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("of these calls have enough like them on reused connections to compare our own work; the saving is a lower bound unless all have", known).Against(int64(n)),
-		diagnosis.Count("sockets in TIME-WAIT after a minute of this", end.timeWait),
+		diagnosis.Count("sockets in TIME-WAIT on this host after a minute of this", end.timeWait),
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),
@@ -258,8 +258,8 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ch.peer,
 		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + "); " + closer + calledIn(c, ch.calls),
-		Fix:      fix + "; " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do",
+			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do; " + closer + calledIn(c, ch.calls),
+		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    spans,
 		AtLeast:  known < n,

@@ -80,7 +80,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	closer = "our side closes them first"
 	switch {
 	case e.peer > e.us && 10*e.us >= e.peer: // which of both that end it is first is chance
-		closer = "they are closed right after the answer, by the peer first or by us (" + diagnosis.Thousands(int64(e.peer)) + " and " + diagnosis.Thousands(int64(e.us)) + ")"
+		closer = "they are closed right after the answer, " + diagnosis.Thousands(int64(e.peer)) + " by the peer first, " + diagnosis.Thousands(int64(e.us)) + " by us"
 	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
 	}
@@ -94,7 +94,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return closer + ", unasked", reuseFix(rt)
 	}
 	if e.peer > e.us && 2*e.sealed > e.us+e.peer+e.idle {
-		return closer + ", whoever asks for it", "who asks for the close was not seen (encryption hides it): if our requests do (" + asksToClose(rt) + "), stop that; if the peer does, see its keep-alive setting; else " + reuseFix(rt)
+		return closer + ", which does not say who asks for it (encryption hides that)", "let our requests not ask for the close, if they do (" + asksToClose(rt) + "); if curl -v shows that the peer's answers ask for it, see its keep-alive setting; else " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

@@ -17,13 +17,13 @@ func TestWhoEndsConnections(t *testing.T) {
 		end              ending
 		closer, fix, not string
 	}{
-		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer, as our requests ask for it (Connection: close)", "DisableKeepAlives", "who asks for the close was not seen"},
+		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer, as our requests ask for it (Connection: close)", "DisableKeepAlives", "curl -v"},
 		{ending{peer: 10, asked: asked(timeline.EndByAnswer)}, "the peer closes them right after its answer, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
 		{ending{peer: 10, asked: asked(timeline.EndNotAsked)}, "the peer closes them right after its answer, unasked", "one http.Client", "DisableKeepAlives"},
-		{ending{peer: 10, sealed: 10}, "the peer closes them right after its answer, whoever asks for it", "who asks for the close was not seen", "let the peer"},
-		{ending{peer: 7, us: 3, sealed: 10}, "they are closed right after the answer, by the peer first or by us (7 and 3), whoever asks for it", "who asks for the close was not seen", "let the peer"},
-		{ending{peer: 7, us: 3, asked: asked(timeline.EndByRequest)}, "they are closed right after the answer, by the peer first or by us (7 and 3), as our requests ask for it (Connection: close)", "DisableKeepAlives", "who asks for the close was not seen"},
-		{ending{peer: 10}, "the peer closes them right after its answer", "one http.Client", "who asks for the close was not seen"},
+		{ending{peer: 10, sealed: 10}, "the peer closes them right after its answer, which does not say who asks for it (encryption hides that)", "curl -v", "let the peer"},
+		{ending{peer: 7, us: 3, sealed: 10}, "they are closed right after the answer, 7 by the peer first, 3 by us, which does not say who asks for it (encryption hides that)", "curl -v", "let the peer"},
+		{ending{peer: 7, us: 3, asked: asked(timeline.EndByRequest)}, "they are closed right after the answer, 7 by the peer first, 3 by us, as our requests ask for it (Connection: close)", "DisableKeepAlives", "curl -v"},
+		{ending{peer: 10}, "the peer closes them right after its answer", "one http.Client", "curl -v"},
 		{ending{us: 10, asked: asked(timeline.EndByAnswer)}, "our side closes them first, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
 		{ending{us: 10}, "our side closes them first", "one http.Client", "DisableKeepAlives"},
 		{ending{us: 10, ourIdle: 9}, "our side closes them when idle", "IdleConnTimeout", "let the peer"},

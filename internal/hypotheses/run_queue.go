@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -198,10 +199,11 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others
 		Place: "the host's processors",
 		Title: "Requests wait for a processor, though the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy on the whole" + h.unstopped() + ": " +
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + more,
-		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
-		Spans:    spans,
-		Others:   others && h.stolen >= stolenShare,
-		Decide:   first + "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors",
+		Fix:    "spread what comes at once, or give the service more CPU for its bursts",
+		Spans:  spans,
+		Others: others && h.stolen >= stolenShare,
+		Decide: first + "if dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time, too much is ready at once then; " +
+			"if taskset -p PID shows but a few processors, the service is bound to those; if neither, idle processors wake up late: nothing that the service does",
 		Evidence: ev,
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,6 +14,7 @@ type TextOptions struct {
 	Width  int    // columns; 0 is usual
 	Source Source // of code at the places of waits; nil none
 	All    bool   // of what is ruled out, why
+	Path   string // of the recording, for the commands that the text has; "" has REC for it
 }
 
 // page collects lines of text.
@@ -20,6 +22,7 @@ type page struct {
 	b      strings.Builder
 	color  bool
 	width  int
+	path   string
 	source Source
 	all    bool             // all that is known, on more than a screen
 	inks   map[string]style // of causes
@@ -29,6 +32,9 @@ type page struct {
 
 func newPage(o TextOptions) *page {
 	p := &page{color: o.Color, width: o.Width, source: o.Source, all: o.All}
+	if plainPath.MatchString(o.Path) {
+		p.path = o.Path
+	}
 	if p.color {
 		p.inks = inks()
 	}
@@ -38,6 +44,13 @@ func newPage(o TextOptions) *page {
 	p.width = max(p.width, 60)
 	return p
 }
+
+// commands are those of dwell on the recording that is reported; plainPath is one that can stand there as it is, and leaves room for
+// the rest of the line.
+var (
+	commands  = regexp.MustCompile(`\b(dwell (?:show|why|threads) )REC\b`)
+	plainPath = regexp.MustCompile(`^[\w./+][\w./+-]{0,47}$`)
+)
 
 // style is an ANSI attribute.
 type style string
@@ -75,6 +88,9 @@ const usual = 100
 // wrap writes text over as many lines as it needs, at most limit of them, or as many more as a page is narrower
 // than usual; the first begins with head, the others are indented to its width.
 func (p *page) wrap(s style, head, text string, limit int) {
+	if p.path != "" {
+		text = commands.ReplaceAllString(text, "${1}"+p.path)
+	}
 	limit = max(limit, (limit*usual+p.width-1)/p.width)
 	indent := shownWidth(head)
 	if indent > hangs {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 			break
 		}
 	}
-	for p.rows < everything.rows && slices.ContainsFunc(rows(e, p.rows), func(l timeLine) bool { return l.phase == everyPhase }) {
+	for p.rows < everything.rows && slices.ContainsFunc(rows(e, p.rows), func(l timeLine) bool { return l.severalPhases() }) {
 		b := p.brevity
 		if b.rows++; !try(b) {
 			break
@@ -163,58 +162,83 @@ func lines(list []timeLine, most int) (kept []timeLine, ordinary, slow Decimal) 
 // size is by what lines are told.
 func (l *timeLine) size() Decimal { return max(l.ordinary, l.slow) }
 
-// joined are the lines of causes by phase, the largest first. As long as a table of so many would only sum up what is
-// much, the phases of a cause are one: of the cause of which that hides least.
+// joined are the lines of causes, the largest first: one for each, and phases in lines of their own, the largest first, as long as a
+// table of so many has them, and does not only sum up what is much.
 func joined(causes []CauseRow, most int) (list []timeLine) {
-	for _, c := range causes {
-		list = append(list, timeLine{c.Phase, c.Cause, spentOn(c.Phase, c.Cause), c.P50Share, c.P99Share})
+	apart := make([]bool, len(causes))
+	bySize := make([]int, len(causes))
+	for i := range causes {
+		bySize[i] = i
 	}
-	for {
-		_, ordinary, slow := lines(list, most)
-		least := leastHidden(list)
-		if max(ordinary, slow) < much || least == "" {
-			return list
+	size := func(i int) Decimal { return max(causes[i].P50Share, causes[i].P99Share) }
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(size(b), size(a)) })
+	list = split(causes, apart)
+	for _, i := range bySize {
+		apart[i] = true
+		tried := split(causes, apart)
+		if kept, ordinary, slow := lines(tried, most); max(ordinary, slow) < much && slices.ContainsFunc(kept, func(l timeLine) bool { return l.label == label(&causes[i]) }) {
+			list = tried
+		} else {
+			apart[i] = false
 		}
-		list = together(list, least)
 	}
+	return list
 }
 
-// leastHidden is the cause with several lines of which those but the first are least; that of the largest line only if
-// there is no other.
-func leastHidden(list []timeLine) string {
-	hides := map[string]Decimal{}
+func label(c *CauseRow) string { return spentOn(c.Phase, c.Cause) }
+
+// phases stand for all that a cause has, and for those that have no line of their own.
+const (
+	everyPhase  = "all phases"
+	otherPhases = "other phases"
+)
+
+// severalPhases reports whether a line is of phases that are one for want of room.
+func (l *timeLine) severalPhases() bool { return l.phase == everyPhase || l.phase == otherPhases }
+
+// split has a line for each phase that is to be apart, and one for what else its cause has, in order of the slow requests. That of
+// all phases says where most of its time is, if that is one of them.
+func split(causes []CauseRow, apart []bool) (list []timeLine) {
+	for i, c := range causes {
+		one := timeLine{c.Phase, c.Cause, label(&causes[i]), c.P50Share, c.P99Share}
+		at := slices.IndexFunc(list, func(l timeLine) bool { return l.cause == c.Cause && l.severalPhases() })
+		switch {
+		case apart[i]:
+			list = append(list, one)
+		case at >= 0:
+			list[at].ordinary, list[at].slow = list[at].ordinary+one.ordinary, list[at].slow+one.slow
+		default:
+			one.phase = everyPhase
+			list = append(list, one)
+		}
+	}
 	for i := range list {
 		l := &list[i]
-		if slices.ContainsFunc(list[:i], func(k timeLine) bool { return k.cause == l.cause }) {
-			hides[l.cause] += l.size()
+		if !l.severalPhases() {
+			continue
+		}
+		var of []*CauseRow
+		for k := range causes {
+			if c := &causes[k]; c.Cause == l.cause && !apart[k] {
+				of = append(of, c)
+			}
+		}
+		switch {
+		case len(of) == 1:
+			l.phase = of[0].Phase
+		case slices.ContainsFunc(list, func(o timeLine) bool { return o.cause == l.cause && o.phase != l.phase }):
+			l.phase, l.label = otherPhases, otherPhases+", "+l.cause
+		default:
+			l.label = everyPhase + ", " + l.cause
+			for _, c := range of {
+				if 2*c.P50Share > l.ordinary && 2*c.P99Share > l.slow && c.Phase != c.Cause {
+					l.label = "mostly " + label(c)
+				}
+			}
 		}
 	}
-	if len(hides) == 0 {
-		return ""
-	}
-	if len(hides) > 1 {
-		delete(hides, slices.MaxFunc(list, func(a, b timeLine) int { return cmp.Compare(a.size(), b.size()) }).cause)
-	}
-	return slices.MinFunc(slices.Sorted(maps.Keys(hides)), func(a, b string) int { return cmp.Compare(hides[a], hides[b]) })
-}
-
-// everyPhase stands for all of them.
-const everyPhase = "all phases"
-
-// together has one line for all phases of a cause.
-func together(list []timeLine, cause string) (out []timeLine) {
-	sum := timeLine{everyPhase, cause, everyPhase + ", " + cause, 0, 0}
-	for _, l := range list {
-		if l.cause == cause {
-			sum.ordinary, sum.slow = sum.ordinary+l.ordinary, sum.slow+l.slow
-		} else {
-			out = append(out, l)
-		}
-	}
-	at, _ := slices.BinarySearchFunc(out, sum, func(a, b timeLine) int {
-		return cmp.Or(cmp.Compare(b.slow, a.slow), -1)
-	})
-	return slices.Insert(out, at, sum)
+	slices.SortStableFunc(list, func(a, b timeLine) int { return cmp.Compare(b.slow, a.slow) })
+	return list
 }
 
 // tenths rounds shares that sum to one to tenths of a percent that sum to 1000.

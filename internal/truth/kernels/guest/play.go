@@ -18,7 +18,7 @@ import (
 
 // How much is played: few requests, as the processor is emulated.
 const (
-	demoFor  = 12 * time.Second
+	demoFor  = 8 * time.Second
 	demoRate = 8 // a second
 	within   = 2 * time.Minute
 )
