@@ -140,6 +140,23 @@ func bySymptom(c *diagnosis.Case, spans []diagnosis.Span) [][]diagnosis.Span {
 	return out
 }
 
+// whileUnread says how much more of an ordinary request's time some thread computes that has yet to read its data, if that is 1 %.
+func whileUnread(c *diagnosis.Case, s *diagnosis.Symptom) string {
+	var all Duration
+	for _, id := range s.Ordinary {
+		for g := c.Requests[id].Segments(); g.Next(); {
+			if g.Cause == timeline.CauseOnCPU && !ownCPU(&g.Segment) {
+				all += g.To.Sub(g.From)
+			}
+		}
+	}
+	share := diagnosis.ShareOf(int64(all), int64(s.P50)*int64(len(s.Ordinary)))
+	if share < diagnosis.Whole/100 {
+		return ""
+	}
+	return " (and " + diagnosis.Percent(share) + " before its data is read)"
+}
+
 func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per []Duration) diagnosis.Candidate {
 	var ordinary, slow, longer Duration
 	for _, id := range s.Ordinary {
@@ -155,7 +172,7 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 		strand = c.Requests[s.Slow[len(s.Slow)-1]].Strand
 	}
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
-	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU once it is picked up"
+	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work" + whileUnread(c, s)
 	if 2*slow >= 3*ordinary && 2*(slow-ordinary) >= longer {
 		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
 	}

@@ -202,8 +202,8 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others
 		Fix:    "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:  spans,
 		Others: others && h.stolen >= stolenShare,
-		Decide: first + "if dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time, too much is ready at once then; " +
-			"if taskset -p PID shows but a few processors, the service is bound to those; if neither, idle processors wake up late: nothing that the service does",
+		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more threads are ready than there are processors, if there is one, " +
+			"and taskset -p PID shows whether the service is bound to a few; if neither, idle processors wake up late, as in virtual machines, and more of them do not help",
 		Evidence: ev,
 	}
 }

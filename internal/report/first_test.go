@@ -31,7 +31,7 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 		"look at this first: requests wait for a disk (disk): 60.0 %",
 		"minor disk: Requests wait for a disk.\n      Taken out, p99 falls by 1 ms (0 ms to 3 ms). If it is that: write less.\n",
 		"Minor (worth little here): page-fault",
-		"be chance: record for longer)",
+		"May be chance (record for longer): gc-pause",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is expected\n%s", want, out.String())

@@ -285,7 +285,7 @@ func minor(p *page, r *Report) {
 		case f.ExplainedBy != "":
 			goes[f.ExplainedBy] = append(goes[f.ExplainedBy], f.ID)
 		case f.Impact.Unsure:
-			unsure = append(unsure, p.saves(&f))
+			unsure = append(unsure, f.ID+" ("+f.bounds()+")"+seldom(&f))
 		default:
 			little = append(little, p.saves(&f))
 		}
@@ -295,25 +295,29 @@ func minor(p *page, r *Report) {
 	if little != nil {
 		head, text = "Minor (worth little here): ", append(text, strings.Join(little, ", "))
 	}
-	if unsure != nil {
-		text = append(text, strings.Join(unsure, ", ")+" (may be chance: record for longer)")
-	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
 		text = append(text, strings.Join(goes[id], ", ")+": mostly part of "+id)
 	}
 	if text != nil {
 		p.hang(plain, p.paint(bold, head), strings.Join(text, "; "), whole)
 	}
+	if unsure != nil {
+		p.hang(plain, p.paint(bold, "May be chance (record for longer): "), strings.Join(unsure, ", "), whole)
+	}
 }
 
 // saves names a minor finding, and says between what bounds its saving lies.
 func (p *page) saves(f *Finding) string {
-	switch im := &f.Impact; {
-	case !p.names:
+	if !p.names {
 		return f.ID
-	case im.MeanSaving < im.P99Saving:
-		return f.ID + " (" + upTo(im.P99Low, im.P99High) + " of p99)"
-	default:
-		return f.ID + " (" + upTo(im.MeanLow, im.MeanHigh) + " of the mean)"
 	}
+	return f.ID + " (" + f.bounds() + ")"
+}
+
+// bounds are those of what goes without a minor finding, of the quantity that loses more.
+func (f *Finding) bounds() string {
+	if im := &f.Impact; im.MeanSaving < im.P99Saving {
+		return upTo(im.P99Low, im.P99High) + " of p99"
+	}
+	return upTo(f.Impact.MeanLow, f.Impact.MeanHigh) + " of the mean"
 }
