@@ -218,7 +218,7 @@ func discards(c *diagnosis.Case) map[recording.ConnID]bool {
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	n, others := len(ch.churned), ""
 	if had := ch.opened(c) - n; had > 0 {
-		others = "; " + diagnosis.Thousands(int64(had)) + " more found none to reuse"
+		others = "; " + diagnosis.Thousands(int64(had)) + " more needed one anyway"
 	}
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
 	setup := setupSpans(c, ch)

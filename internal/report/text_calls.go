@@ -18,7 +18,7 @@ func callTable(p *page, r *Report) {
 	if n := len(list); n > p.calls {
 		of += fmt.Sprintf(", %d of %s kinds", p.calls, thousands(int64(n)))
 	}
-	t := listing{head: of, columns: []column{{"a request", 11, 5}, {"new conn.", 12, 2}, {"p50", 10, 4}, {"p99", 10, 6}, {"max", 10, 1}, {"of the time", 13, 3}}}
+	t := listing{head: of, columns: []column{{"a request", 11, 5}, {"new conn.", 12, 2}, {"p50", 10, 4}, {"p99", 10, 6}, {"max", 10, 1}, {"time in call", 14, 3}}}
 	for _, c := range list[:min(len(list), p.calls)] {
 		name := c.Peer
 		if c.Operation != "" {
