@@ -15,14 +15,27 @@ const (
 	garbageOfInUse = 8 // a part of that many
 )
 
+const (
+	// expands is how much more memory an analysis takes than its recording, at least, and
+	expands = 32
+	// leastTaken and mostTaken bound that, in bytes.
+	leastTaken, mostTaken = 16 << 20, 512 << 20
+)
+
+// takes is how much memory, in bytes, the analysis of a recording of so many bytes takes at least.
+func takes(stored int64) int64 { return max(leastTaken, min(stored, mostTaken/expands)*expands) }
+
 // boundGarbage keeps to mostGarbage from now on: after each collection it is said when memory, of which no
-// less was taken before, calls for the next.
-func boundGarbage() {
-	most := uint64(0)
+// less was taken before, calls for the next. The first is due once as much is taken as is going to be in any case,
+// by the analysis of a recording of so many bytes.
+func boundGarbage(stored int64) {
+	most, percent := uint64(takes(stored)), debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(int64(most))
 	var collected func(*[16]byte)
 	collected = func(again *[16]byte) {
 		most = max(most, limitFor(readMemory()))
 		debug.SetMemoryLimit(int64(most))
+		debug.SetGCPercent(percent)
 		runtime.SetFinalizer(again, collected)
 	}
 	runtime.SetFinalizer(new([16]byte), collected)

@@ -20,3 +20,11 @@ func TestGarbageIsBoundedInBytes(t *testing.T) {
 		t.Errorf("the runtime says %+v of itself", m)
 	}
 }
+
+func TestAnAnalysisTakesAtLeast(t *testing.T) {
+	for stored, want := range map[int64]int64{0: leastTaken, 1 << 20: 32 << 20, 50 << 20: mostTaken, 1 << 62: mostTaken} {
+		if got := takes(stored); got != want {
+			t.Errorf("of %d bytes %d, want %d", stored, got, want)
+		}
+	}
+}

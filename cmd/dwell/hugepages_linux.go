@@ -7,14 +7,8 @@ import (
 	"syscall"
 )
 
-const (
-	// smallRecording is up to what size, in bytes, a recording is not worth the trouble.
-	smallRecording = 2 << 20
-	// expands is how much more memory an analysis takes than its recording, at least.
-	expands = 32
-	// mostHuge bounds the memory that is asked for in huge pages, in bytes.
-	mostHuge = 512 << 20
-)
+// smallRecording is up to what size, in bytes, a recording is not worth the trouble.
+const smallRecording = 2 << 20
 
 // useHugePages asks the kernel to back memory that the analysis of a recording of so many
 // bytes is going to use with huge pages, where it does that for those who ask only
@@ -25,7 +19,7 @@ func useHugePages(stored int64) {
 	if stored <= smallRecording || !mayReserve() {
 		return
 	}
-	room := make([]byte, min(stored*expands, mostHuge))
+	room := make([]byte, takes(stored))
 	if syscall.Madvise(room, syscall.MADV_HUGEPAGE) != nil {
 		return // pages stay small: it takes longer
 	}

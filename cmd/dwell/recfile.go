@@ -71,7 +71,7 @@ func fromStart(command, path string, f *os.File) (io.Reader, error) {
 		return nil, unread(command, path, errors.New("is a directory"), "name the recording inside it")
 	}
 	useHugePages(info.Size())
-	boundGarbage()
+	boundGarbage(info.Size())
 	if info.Mode().IsRegular() {
 		return io.NewSectionReader(f, 0, math.MaxInt64), nil // it may be read by several at once
 	}
