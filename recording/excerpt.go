@@ -91,9 +91,7 @@ func (d *decoder) glanceAt(c *cursor) error {
 		}
 		g.see(t)
 		if !row.noted() {
-			for range bits.OnesCount64(set) {
-				c.uvarint()
-			}
+			c.skip(bits.OnesCount64(set))
 			continue
 		}
 		row.values(c, set, &d.fill.values)

@@ -21,7 +21,6 @@ func readBinary(by Workers, in io.Reader) ([]Event, int64, error) {
 		return nil, 0, err
 	}
 	r.kept = true
-	r.kept = true
 	var all [][]Event // in the order of the file
 	dropped, err := r.all(func(blocks [][]Event) { all = append(all, blocks...) })
 	if err != nil {

@@ -146,6 +146,18 @@ func (c *cursor) longer() (v uint64) {
 	return 0
 }
 
+// skip passes over so many numbers, however long they are.
+func (c *cursor) skip(n int) {
+	for ; n > 0 && c.more(); c.at++ {
+		if c.b[c.at] < 0x80 {
+			n--
+		}
+	}
+	if n > 0 {
+		c.fail()
+	}
+}
+
 func (c *cursor) varint() int64 {
 	u := c.uvarint()
 	return int64(u>>1) ^ -int64(u&1)
