@@ -30,6 +30,7 @@ type contention struct {
 	weights []Duration            // of each deed: how long requests waited for it, in all; 0 if it is not known what it was
 	drawing Duration              // of the stays' time, under frames that draw random numbers
 	queue   queue
+	room    string // of waits for room in a full queue: the code that puts into it, with its line
 	through string // see convoys: at which other lock most waits are that are behind this one's holders
 }
 

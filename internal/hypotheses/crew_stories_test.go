@@ -29,6 +29,10 @@ func crewStories() []story {
 			func() *recording.Recording { return done(rendered(1), 40) }},
 		{"pool-exhausted/thread-undecided", "The same with six threads, each of which begins at once: that it is their work that requests wait for is not known.",
 			func() *recording.Recording { return done(rendered(6), 40) }},
+		{"pool-exhausted/room-supported", "Four requests come at once. Each puts a record into a queue that has room for one, which one thread takes from: it sends each on its own, in a call of 5 ms. Two find room, two wait for it.",
+			func() *recording.Recording { return done(audited(false), 30) }},
+		{"pool-exhausted/room-served-refuted", "The same, but who takes from the queue is the thread of another request, which makes the calls.",
+			func() *recording.Recording { return done(audited(true), 30) }},
 		{"slow-dns/searched-supported", "Every request looks its database up, and opens a connection that it need not. Three search domains are tried before the name that exists, 2 ms each: connections kept would hide that, but it is the look-ups that are needless.",
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
@@ -121,6 +125,46 @@ func pieces(processes int) *scenario {
 			t.sleep(m.at, 10*us, "futex")
 			t.wokenBy(manager)
 			t.respond()
+		}
+	}
+	return s
+}
+
+// audited is a service whose requests put records into a queue that has room for one. Who takes them sends
+// them, one by one, and serves a request meanwhile or does not.
+func audited(serves bool) *scenario {
+	s := newScenario(recording.RuntimeJVM)
+	s.hooks = stackHooks
+	pool := crew(s, 4, "exec")
+	audit := s.named(60, "audit")
+	db := (*outgoing)(nil)
+	for burst := range recording.Time(15) {
+		at := (burst + 1) * 100_000 * us
+		if serves {
+			audit.request(at, 10*us, "/audits/{}")
+		}
+		for i := range 4 {
+			t := pool.free(at)
+			t.request(at, 10*us, "/orders/{}")
+			t.compute(recording.Time(i+1) * 100 * us)
+			if i == 0 && !serves {
+				audit.sleep(t.at, 10*us, "futex")
+				audit.wokenBy(t.id)
+			}
+			if i > 1 {
+				off := t.blocked(audit.at, 10*us, "futex", "jdk.internal.misc.Unsafe.park < java.util.concurrent.locks.LockSupport.park < "+
+					"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await < java.util.concurrent.ArrayBlockingQueue.put < com.shop.Audit.record < com.shop.Handler.handle")
+				off.WakerKind, off.Waker, off.Release = recording.WakerThread, audit.id, 1
+			}
+			if t.respond(); i != 1 {
+				if db == nil {
+					db = audit.dial(100 * us)
+				}
+				audit.call(db, 5000*us, "/records")
+			}
+		}
+		if audit.call(db, 5000*us, "/records"); serves {
+			audit.respond()
 		}
 	}
 	return s

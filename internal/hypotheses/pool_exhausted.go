@@ -15,7 +15,7 @@ func poolExhausted() diagnosis.Hypothesis {
 		ID:    "pool-exhausted",
 		Title: "Requests wait for a connection or thread of a full pool",
 		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
-			"or for a thread of an executor that has not begun its task; and for threads that wait for work at one place, or processes that the service started, while all of them work for others, as their results show, whose ends wake who waits for them. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
+			"or for a thread of an executor that has not begun its task; for room in a queue or a channel that is full, for which who takes from it is such a worker, whatever it does with what it takes; and for threads that wait for work at one place, or processes that the service started, while all of them work for others, as their results show, whose ends wake who waits for them. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
 			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only the time in which none of them runs or is ready to.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -63,8 +63,11 @@ func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
 func shortages(c *diagnosis.Case) (out []*shortage) {
 	out = fullClients(c)
 	for _, k := range contentions(c, timeline.CausePool) {
-		if s := handedOver(c, k); s != nil {
-			out = append(out, s)
+		rest, rooms := fullQueues(c, k)
+		for _, k := range append(rooms, rest) {
+			if s := handedOver(c, k); s != nil {
+				out = append(out, s)
+			}
 		}
 	}
 	out = append(out, taskPoolShortages(c)...)
@@ -141,6 +144,9 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	s := &shortage{what: "a member of a pool", name: k.name, stays: k.stays, k: k}
 	if k.lock == timeline.None {
 		s.name, s.what = namedWorkers(c, k.waiter())
+	}
+	if k.room != "" {
+		s.name, s.what = "queue that "+k.room+" fills", fullQueue(c, k)
 	}
 	if w := k.waiter(); w != timeline.None {
 		s.rt = runtimeOf(c, c.Strands[w].Process)
@@ -231,15 +237,15 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		full += ", most of all in " + from
 	}
 	if what, share := s.meanwhile(c); what != "" {
-		workers := cmp.Or(s.noun, workerNoun(s.rt))
-		full += "; meanwhile its " + workers + " mostly " + what
+		workers := s.workers()
+		full += "; meanwhile " + workers + " mostly " + what
 		if strings.HasPrefix(what, waitForLock) {
-			fix = "mend what its " + workers + " wait for first: more of them would wait for it too"
+			fix = "mend what " + workers + " wait for first: more of them would wait for it too"
 		}
 		if what == waitForMore {
 			fix = lingerFix
 		}
-		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its "+workers+" "+what, share)}, ev...)
+		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time "+workers+" "+what, share)}, ev...)
 	}
 	if who := s.takenFor(c); who != "" {
 		full += "; as far as is known they work for " + who + " most of all"
@@ -286,6 +292,9 @@ func (s *shortage) fix() string {
 		return "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
 	case s.noun != "":
 		return taskPoolFix(s.rt, s.noun)
+	case s.k != nil && s.k.room != "":
+		return "less work for each thing that is put there, several in one call or one write; or more " + workerNoun(s.rt) +
+			" that take from it, if what they do is waiting or processors are idle; a longer queue helps against short bursts only; where things may be lost, do not wait for room"
 	case s.peer == "" && s.k != nil && s.k.lock != timeline.None:
 		return "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
 	}

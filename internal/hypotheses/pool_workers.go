@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -82,7 +83,7 @@ func (d *deeds) waited(s timeline.StrandID, from, to diagnosis.Time) (out []deed
 // pool or an executor, with the line; "" if that is not known. A loop waits for its sockets
 // meanwhile.
 func (s *shortage) waitedIn(c *diagnosis.Case) string {
-	if s.k == nil {
+	if s.k == nil || s.k.room != "" {
 		return ""
 	}
 	if s.k.lock != timeline.None {
@@ -111,6 +112,84 @@ func (s *shortage) waitedIn(c *diagnosis.Case) string {
 		return line
 	}
 	return ""
+}
+
+// fullQueues takes waits for room in queues that are full, by the code that puts into them, out of waits for those who do what
+// is to be done.
+func fullQueues(c *diagnosis.Case, k *contention) (rest *contention, rooms []*contention) {
+	if k.lock != timeline.None {
+		return k, nil
+	}
+	index := map[string]*contention{}
+	own := *k
+	own.stays = nil
+	for _, s := range k.stays {
+		place := putAt(c, &s)
+		if place == "" {
+			own.stays = append(own.stays, s)
+			continue
+		}
+		room := index[place]
+		if room == nil {
+			room = &contention{deeds: k.deeds, lock: timeline.None, name: k.name, room: place}
+			index[place] = room
+			rooms = append(rooms, room)
+		}
+		room.stays = append(room.stays, s)
+	}
+	if len(rooms) == 0 {
+		return k, nil
+	}
+	for _, x := range append(rooms, &own) {
+		x.fill(c)
+	}
+	return &own, rooms
+}
+
+// putAt is the code, with its line, in which a request waits for room in a queue; "" if it waits for something else, or that is not known.
+func putAt(c *diagnosis.Case, s *stay) string {
+	r := &c.Requests[s.Request]
+	if s.strand == timeline.None || s.strand == r.Strand {
+		return ""
+	}
+	strands := []timeline.StrandID{r.Strand}
+	for _, p := range r.Parts {
+		if p.From <= s.From && s.From < p.To {
+			strands = append(strands, p.Strand)
+		}
+	}
+	for _, strand := range strands {
+		if strand == timeline.None {
+			continue
+		}
+		if id := c.WaitAt(strand, s.From); id != timeline.None && timeline.ForRoom(c.Waits[id].Rule) {
+			if f, ok := c.SiteOf(c.Waits[id].Stack); ok {
+				return symbol.Place(f)
+			}
+		}
+	}
+	return ""
+}
+
+// fullQueue says what requests wait for that want to put something into a full queue.
+func fullQueue(c *diagnosis.Case, k *contention) string {
+	takers := map[timeline.StrandID]bool{}
+	for i := range k.stays {
+		takers[k.stays[i].strand] = true
+	}
+	noun, ends := strings.TrimSuffix(workerNoun(runtimeOf(c, c.Strands[k.waiter()].Process)), "s"), " take from"
+	if len(takers) == 1 {
+		ends = " takes from"
+	}
+	return "room in a full queue, into which " + k.room + " puts and which " + diagnosis.Plural(len(takers), noun) + ends
+}
+
+// workers is what those are who do what requests wait for.
+func (s *shortage) workers() string {
+	if s.k != nil && s.k.room != "" {
+		return "those who take from it"
+	}
+	return "its " + cmp.Or(s.noun, workerNoun(s.rt))
 }
 
 // workerNoun is what the workers of an executor are.

@@ -11,6 +11,7 @@ const (
 	RuleGoWaitGroup = "go-wait-group"
 	RuleGoCond      = "go-cond"
 	RuleGoChannel   = "go-channel"
+	RuleGoSend      = "go-send"   // of a channel: for room in it, or for who takes from it
 	RuleGoPool      = "go-pool"   // of a library's pool
 	RuleGoTimer     = "go-timer"  // from a channel on which a timer sends
 	RuleGoAssist    = "go-assist" // until the collector lets it allocate again
@@ -19,6 +20,18 @@ const (
 
 // RuleMemoryLock is the rule of Waits for the lock of the process's own address space.
 const RuleMemoryLock = "memory-lock"
+
+// Rules of waits for room in a queue that has no more than so much of it.
+const (
+	RuleJVMRoom    = "jvm-room"
+	RulePythonRoom = "py-room"
+	RuleRubyRoom   = "ruby-room"
+)
+
+// ForRoom reports the rule of waits that end when somebody takes from the queue, or the channel, to which something is to be put.
+func ForRoom(rule string) bool {
+	return rule == RuleGoSend || rule == RuleJVMRoom || rule == RulePythonRoom || rule == RuleRubyRoom
+}
 
 // Rules that are known by name elsewhere.
 const (

@@ -52,7 +52,7 @@ func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 }
 
 // A wake-up out of a wait for a lock, or for the interpreter's, delivers nothing, though no
-// stack says so.
+// stack says so; nor does one out of a wait for room in a queue.
 func TestLocksDeliverNothing(t *testing.T) {
 	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
@@ -60,6 +60,10 @@ func TestLocksDeliverNothing(t *testing.T) {
 		if got := !h.mayDeliver(wake{of: 0, off: off}); got != want {
 			t.Errorf("a wait for %v: for a lock %v, want %v", cause, got, want)
 		}
+	}
+	room := []timeline.Wait{{From: 10, To: 50, Cause: timeline.CauseCondition, Rule: timeline.RuleJVMRoom}}
+	if h := (&activity{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: room}}); h.mayDeliver(wake{of: 0, off: off}) {
+		t.Error("who takes from a full queue delivers something to those who wait for room in it")
 	}
 	if h := (&activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); !h.mayDeliver(wake{of: 0, off: off}) {
 		t.Error("a sleep of which nothing is known is for a lock")

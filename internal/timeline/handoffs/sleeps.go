@@ -41,7 +41,7 @@ func (h *activity) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
 	switch {
 	case w.Rule == timeline.RuleIdle:
 		return forWork
-	case w.Cause != timeline.CauseCondition && w.Cause != timeline.CauseUnknown:
+	case w.Cause != timeline.CauseCondition && w.Cause != timeline.CauseUnknown || timeline.ForRoom(w.Rule):
 		return forOther
 	}
 	for _, what := range []string{"-future", "-join", "-barrier", "-event"} {

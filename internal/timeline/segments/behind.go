@@ -153,7 +153,8 @@ func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *pain
 	if helper == timeline.None || helper == piece.Strand || s.t.Strands[helper].Process != s.t.Strands[piece.Strand].Process {
 		return false
 	}
-	list := s.behind(follow{strand: piece.Strand, from: piece.From, to: min(piece.To, iv.Off.Woken)}, helper, s.t.Waits[id].Stack != timeline.None)
+	w := follow{strand: piece.Strand, from: piece.From, to: min(piece.To, iv.Off.Woken)}
+	list := roomOrBehind(s, w, helper, s.t.Waits[id].Stack != timeline.None)
 	if len(list) == 0 {
 		return false
 	}
@@ -172,7 +173,7 @@ func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *pain
 
 // goBehind is helped for a goroutine, which another one let go on.
 func (s *segmenter) goBehind(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
-	for _, g := range slices.Backward(s.behind(follow{strand: r.Strand, from: w.from, to: w.to}, by, true)) {
+	for _, g := range slices.Backward(roomOrBehind(s, follow{strand: r.Strand, from: w.from, to: w.to}, by, true)) {
 		s.goAbsent(r, w.until(g.From), p)
 		if w.from = g.From; (g.Cause == timeline.CauseRemote || g.Cause == timeline.CauseSleep) && len(overlapping(w.calls, g.From, g.To)) > 0 {
 			s.goAbsent(r, w.until(g.To), p) // by the phases of the request's own calls

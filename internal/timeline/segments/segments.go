@@ -39,7 +39,8 @@ type segmenter struct {
 	children children
 	lookups  map[timeline.StrandID][]timeline.Stint // when threads waited for answers to look-ups
 	held     *heldLoops
-	list     []timeline.Segment // of the request at hand
+	serves   map[timeline.StrandID]bool // which strands have requests of their own
+	list     []timeline.Segment         // of the request at hand
 	packer   timeline.SegmentPacker
 }
 
@@ -52,6 +53,10 @@ func Account(t *timeline.Timeline, f *facts.Facts, by recording.Workers, in Inpu
 	callsOf, started, lookups := loops.CallsByRequest(t), childrenIn(f), lookedUpOn(t, f)
 	shared := segmenter{t: t, f: f, in: in, turns: in.Turns, goRuns: in.Runs, callsOf: callsOf, children: started, lookups: lookups}
 	shared.held = shared.findHeld()
+	shared.serves = map[timeline.StrandID]bool{}
+	for i := range t.Requests {
+		shared.serves[t.Requests[i].Strand] = true
+	}
 	each := recording.Of(by, func() *segmenter {
 		s := shared
 		s.lanes = make([]*lane, len(t.Strands))

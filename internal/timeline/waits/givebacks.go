@@ -17,7 +17,8 @@ const (
 
 // queueWaits are rules of waits in which a pool may be: the queue of a pool looks like
 // any other.
-var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition", timeline.RuleGoChannel, timeline.RuleGoCond}
+var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition", timeline.RuleGoChannel, timeline.RuleGoCond,
+	timeline.RuleGoSend, timeline.RuleJVMRoom, timeline.RulePythonRoom, timeline.RuleRubyRoom}
 
 // giveBacks finds the pools among waits on queues and conditions, by what happens there:
 // requests wait, and who ends such a wait is a thread that serves another request and

@@ -115,6 +115,9 @@ func (s *Sleeps) parkVerdict(p *recording.Park, stack timeline.StackID) verdict 
 	if p.Reason == recording.ParkCond {
 		return verdict{timeline.RuleGoCond, timeline.CauseCondition, timeline.None}
 	}
+	if p.Reason == recording.ParkSend {
+		return verdict{timeline.RuleGoSend, timeline.CauseCondition, timeline.None}
+	}
 	return verdict{timeline.RuleGoChannel, timeline.CauseCondition, timeline.None}
 }
 

@@ -58,6 +58,7 @@ func waitTexts() map[string]string {
 		timeline.RuleGoWaitGroup: "Go's runtime was seen to park the goroutine for a sync.WaitGroup",
 		timeline.RuleGoCond:      "Go's runtime was seen to park the goroutine for a sync.Cond",
 		timeline.RuleGoChannel:   "Go's runtime was seen to park the goroutine for a channel",
+		timeline.RuleGoSend:      "Go's runtime was seen to park the goroutine until something is taken from a channel",
 		timeline.RuleGoPool:      "Go's runtime was seen to park the goroutine where a library's pool has nothing free",
 		timeline.RuleGoTimer:     "Go's runtime was seen to park the goroutine for a channel on which a timer sends",
 		timeline.RuleGoAssist:    "Go's runtime was seen to park the goroutine until the collector lets it allocate again",

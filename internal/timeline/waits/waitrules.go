@@ -61,6 +61,7 @@ func jvmRules() []waitRule {
 
 		{"jvm-barrier", jvm, timeline.CauseCondition, []string{"CountDownLatch.await|CyclicBarrier.await|CyclicBarrier.dowait|Phaser.*|Exchanger.*"}},
 		{"jvm-future", jvm, timeline.CauseCondition, []string{"LockSupport.park*|Object.wait*", "FutureTask.get|FutureTask.awaitDone|CompletableFuture.*|CompletableFuture$Signaller.block|ForkJoinTask.*|Future.get|BasicFuture.get|DefaultPromise.await*|AbstractFuture.get"}},
+		{timeline.RuleJVMRoom, jvm, timeline.CauseCondition, []string{"LockSupport.park*", "ArrayBlockingQueue.put|ArrayBlockingQueue.offer|LinkedBlockingQueue.put|LinkedBlockingQueue.offer|LinkedBlockingDeque.put*|LinkedBlockingDeque.offer*|SynchronousQueue.put|SynchronousQueue.offer|LinkedTransferQueue.transfer|LinkedTransferQueue.tryTransfer"}},
 		{"jvm-queue", jvm, timeline.CauseCondition, []string{"LockSupport.park*", "ArrayBlockingQueue.*|LinkedBlockingQueue.*|LinkedBlockingDeque.*|PriorityBlockingQueue.*|DelayQueue.*|SynchronousQueue.*|LinkedTransferQueue.*"}},
 		{"jvm-condition", jvm, timeline.CauseCondition, []string{"AbstractQueuedSynchronizer$ConditionObject.await*|ConditionObject.await*|Object.wait*"}},
 		{"jvm-shared", jvm, timeline.CauseCondition, []string{"AbstractQueuedSynchronizer.acquireShared*|AbstractQueuedSynchronizer.tryAcquireShared*|AbstractQueuedSynchronizer.doAcquireShared*"}},
@@ -87,7 +88,8 @@ func pythonRules() []waitRule {
 		{"py-barrier", python, timeline.CauseCondition, []string{"wait in threading.py", "_wait in threading.py"}},
 		{"py-future", python, timeline.CauseCondition, []string{"wait in threading.py", "result in concurrent/futures/_base.py|exception in concurrent/futures/_base.py|wait in concurrent/futures/_base.py"}},
 		{"py-event", python, timeline.CauseCondition, []string{"wait in threading.py", "+wait in threading.py"}},
-		{"py-queue", python, timeline.CauseCondition, []string{"wait in threading.py", "+get in queue.py|put in queue.py"}},
+		{timeline.RulePythonRoom, python, timeline.CauseCondition, []string{"wait in threading.py", "+put in queue.py"}},
+		{"py-queue", python, timeline.CauseCondition, []string{"wait in threading.py", "+get in queue.py"}},
 		{"py-queue", python, timeline.CauseCondition, []string{"* in _queue.cpython"}},
 		{"py-condition", python, timeline.CauseCondition, []string{"wait in threading.py"}},
 
@@ -109,13 +111,15 @@ func rubyRules() []waitRule {
 		{timeline.RuleIdle, ruby, timeline.CauseCondition, []string{"^Thread::Queue#pop", "+RubyThreadPoolExecutor::Worker#create_worker|create_worker in concurrent/executor/ruby_thread_pool_executor.rb"}},
 		{"ruby-pool", ruby, timeline.CausePool, []string{"^Thread::Mutex#sleep|Thread::ConditionVariable#wait|Thread::SizedQueue#pop", "ConnectionPool::TimedStack#pop|ConnectionPool::Queue#poll|ConnectionPool::Queue#wait_poll|Sequel::ThreadedConnectionPool#acquire|Sequel::TimedQueueConnectionPool#acquire|Mongo::Server::ConnectionPool#check_out|pop in connection_pool/timed_stack.rb|wait_poll in connection_pool/queue.rb|poll in connection_pool/queue.rb"}},
 		{"ruby-lock", ruby, timeline.CauseLock, []string{"^Thread::Mutex#lock|Thread::Mutex#synchronize|Monitor#enter|Monitor#synchronize"}},
-		{"ruby-queue", ruby, timeline.CauseCondition, []string{"^Thread::Queue#pop|Thread::SizedQueue#push|Thread::SizedQueue#pop"}},
+		{timeline.RuleRubyRoom, ruby, timeline.CauseCondition, []string{"^Thread::SizedQueue#push"}},
+		{"ruby-queue", ruby, timeline.CauseCondition, []string{"^Thread::Queue#pop|Thread::SizedQueue#pop"}},
 		{"ruby-join", ruby, timeline.CauseCondition, []string{"^Thread#join|Thread#value"}},
 		{"ruby-condition", ruby, timeline.CauseCondition, []string{"^Thread::ConditionVariable#wait|Thread::Mutex#sleep|Monitor#wait_for_cond"}},
 		{"ruby-sleep", ruby, timeline.CauseSleep, []string{"^Kernel#sleep"}},
 
 		{"ruby-lock", ruby, timeline.CauseLock, []string{"rb_mutex_lock|do_mutex_lock"}},
-		{"ruby-queue", ruby, timeline.CauseCondition, []string{"queue_do_pop|rb_szqueue_push"}},
+		{timeline.RuleRubyRoom, ruby, timeline.CauseCondition, []string{"rb_szqueue_push"}},
+		{"ruby-queue", ruby, timeline.CauseCondition, []string{"queue_do_pop"}},
 		{"ruby-condition", ruby, timeline.CauseCondition, []string{"rb_mutex_sleep|rb_condvar_wait"}},
 		{"ruby-sleep", ruby, timeline.CauseSleep, []string{"rb_thread_sleep*|rb_thread_wait_for"}},
 	}
