@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // deedKind is what the holder of a lock did with it, in the terms in which that can be
@@ -93,11 +94,62 @@ func (d *deeds) lock(id timeline.LockID) []deed {
 	for _, h := range d.tenures(id) {
 		did = d.c.DoingIn(did, h.Strand, h.From, h.To)
 		for _, a := range did {
-			list = d.add(list, id, h.Strand, a)
+			list = d.addOrHelped(list, id, h.Strand, a)
 		}
 	}
 	d.of[id] = list
 	return list
+}
+
+// addOrHelped is add, but for waits for another strand, and what is not known of a goroutine: while the request that the holder
+// serves waits for what that one does for it, such as to look a name up, or for a call, so does the holder.
+func (d *deeds) addOrHelped(list []deed, id timeline.LockID, strand timeline.StrandID, a timeline.Activity) []deed {
+	if a.Cause != timeline.CauseCondition && (a.Cause != timeline.CauseUnknown || d.c.Strands[strand].Goroutine == recording.NoGoroutine) {
+		return d.add(list, id, strand, a)
+	}
+	for _, r := range d.servedBy(strand, a.From, a.To) {
+		for g := d.c.Requests[r].Segments(); g.Next(); {
+			switch g.Cause {
+			case timeline.CauseRemote, timeline.CauseDisk, timeline.CauseIPC, timeline.CauseSleep:
+			default:
+				continue
+			}
+			if g.To <= a.From || g.From >= a.To {
+				continue
+			}
+			before, helped := a, a
+			before.To = max(a.From, g.From)
+			helped.From, helped.To = before.To, min(g.To, a.To)
+			helped.Cause, helped.Call, helped.Wait, helped.Asleep = g.Cause, g.Call, timeline.None, false
+			if before.From < before.To {
+				list = d.add(list, id, strand, before)
+			}
+			list = d.add(list, id, strand, helped)
+			a.From = helped.To
+		}
+	}
+	if a.From < a.To {
+		list = d.add(list, id, strand, a)
+	}
+	return list
+}
+
+// servedBy returns the requests that a strand serves in a span, in order.
+func (d *deeds) servedBy(s timeline.StrandID, from, to diagnosis.Time) []timeline.RequestID {
+	of := d.c.Shared("requests by strand", func() any {
+		of := map[timeline.StrandID][]timeline.RequestID{}
+		for i := range d.c.Requests {
+			of[d.c.Requests[i].Strand] = append(of[d.c.Requests[i].Strand], timeline.RequestID(i))
+		}
+		for _, list := range of {
+			slices.SortStableFunc(list, func(a, b timeline.RequestID) int { return cmp.Compare(d.c.Requests[a].Start, d.c.Requests[b].Start) })
+		}
+		return of
+	}).(map[timeline.StrandID][]timeline.RequestID)
+	list := of[s]
+	i, _ := slices.BinarySearchFunc(list, from+1, func(r timeline.RequestID, at diagnosis.Time) int { return cmp.Compare(d.c.Requests[r].End, at) })
+	n, _ := slices.BinarySearchFunc(list, to, func(r timeline.RequestID, at diagnosis.Time) int { return cmp.Compare(d.c.Requests[r].Start, at) })
+	return list[i:max(i, n)]
 }
 
 func (d *deeds) add(list []deed, id timeline.LockID, strand timeline.StrandID, a timeline.Activity) []deed {

@@ -11,7 +11,7 @@ func lockConvoy() diagnosis.Hypothesis {
 		ID:    "lock-convoy",
 		Title: "Requests queue for a lock",
 		Doc: "Supported by the time in which a strand that a request depends on waits for a lock. Who held it is known from the chain of those who released it, or from the lock itself; " +
-			"what the holder did meanwhile is read from its own states, and through the holder of another lock where it waited for that. Taken out of each request: its waits for the lock. " +
+			"what the holder did meanwhile is read from its own states, and through the holder of another lock where it waited for that, or through what its request waited for where another strand works for it. Taken out of each request: its waits for the lock. " +
 			"Behind holders that compute the lock is a server with a queue: those who came for it are replayed with half of its largest piece of work, and with one more lock, each for a part of the data, " +
 			"as far as idle processors go, and what requests wait less with the one that saves more is taken out; where the replay does not reproduce the recording, the part of each wait that idle processors could take over. " +
 			"Where the holder waits for something itself, refresh-under-lock or entropy-wait say why. Waits without a stack may be waits for a lock: they leave it undecided.",

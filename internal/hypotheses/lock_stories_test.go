@@ -42,6 +42,8 @@ func lockStories() []story {
 		{"lock-convoy/undecided", "Stacks were not recorded: what the threads wait for in futexes is not known.", unseen},
 		{"refresh-under-lock/supported", "The lock is held while its holder asks the database: 5 ms each.",
 			jvm(30, locked(token, func(t *thread) { keptCall(t, 5000*us) }))},
+		{"refresh-under-lock/helped-supported", "The lock is held while its holder waits for another thread, which asks the database for it: 5 ms each.",
+			jvm(40, locked(token, loadedBy()))},
 		{"refresh-under-lock/refuted", "The lock is held over computing; the database is asked without it.",
 			jvm(50, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
 		{"refresh-under-lock/undecided", "Stacks were not recorded.", unseen},
@@ -177,6 +179,27 @@ func pooled(size int) func(t *thread, burst int) {
 		}
 		t.call(conns[best], 5000*us, "/items/{}")
 		t.leave(&members[best])
+	}
+}
+
+// loadedBy has another thread make a call of 5 ms, and waits for that.
+func loadedBy() func(t *thread) {
+	var loader *thread
+	var db *outgoing
+	return func(t *thread) {
+		if loader == nil {
+			loader = t.asleep(&recording.Thread{ID: 60, TID: 160, Process: 1, Name: "loader"}, "futex")
+		}
+		loader.sleep(t.at, 10*us, "futex")
+		loader.wokenBy(t.id)
+		if db == nil {
+			db = loader.dial(100 * us)
+		}
+		loader.call(db, 5000*us, "/items/{}")
+		loader.compute(20 * us)
+		off := t.blocked(loader.at, 10*us, "futex", "jdk.internal.misc.Unsafe.park < java.util.concurrent.locks.LockSupport.park < java.util.concurrent.FutureTask.awaitDone < "+
+			"java.util.concurrent.FutureTask.get < com.shop.Tokens.load < com.shop.Handler.handle")
+		off.WakerKind, off.Waker, off.Release = recording.WakerThread, loader.id, 1
 	}
 }
 
