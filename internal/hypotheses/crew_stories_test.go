@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"fmt"
+
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -33,6 +35,10 @@ func crewStories() []story {
 			func() *recording.Recording { return done(audited(false), 30) }},
 		{"pool-exhausted/room-served-refuted", "The same, but who takes from the queue is the thread of another request, which makes the calls.",
 			func() *recording.Recording { return done(audited(true), 30) }},
+		{"pool-exhausted/room-loop-supported", "Six requests come at once to a service on asyncio. Each puts a record into a queue, which one task takes from: it sends each on its own, in a call of 4 ms, and who puts waits until it takes.",
+			func() *recording.Recording { return done(auditedLoop(1), 10) }},
+		{"pool-exhausted/room-loop-refuted", "The same with six tasks that take from the queue: nobody waits for room.",
+			func() *recording.Recording { return done(auditedLoop(6), 10) }},
 		{"slow-dns/searched-supported", "Every request looks its database up, and opens a connection that it need not. Three search domains are tried before the name that exists, 2 ms each: connections kept would hide that, but it is the look-ups that are needless.",
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
@@ -168,6 +174,60 @@ func audited(serves bool) *scenario {
 		}
 	}
 	return s
+}
+
+// auditedLoop is a service on one loop of Python whose requests hand a record to one of some tasks, which send them.
+func auditedLoop(tasks int) *scenario {
+	s := newScenario(recording.RuntimePython)
+	s.add(us, &recording.Thread{ID: 1, TID: 100, Process: 1, Name: "uvicorn"})
+	s.add(us, &recording.ThreadState{Thread: 1, State: recording.OffSleep, Syscall: "epoll_wait"})
+	l := &eventLoop{thread: &thread{scenario: s, id: 1, at: us}, epoll: 13}
+	var idle []*outgoing
+	for range tasks {
+		idle = append(idle, l.inherit(100*us))
+	}
+	var waiting []*visit
+	var send func(o *outgoing)
+	take := func(v *visit) {
+		o := idle[0]
+		idle = idle[1:]
+		l.answer(v)
+		l.later(l.at, func() { send(o) })
+	}
+	send = func(o *outgoing) {
+		l.compute(20 * us)
+		at := l.moved(o.id, &o.bytes, recording.Chunk{Dir: recording.Write, Bytes: 80})
+		l.add(l.at, &recording.HTTPRequest{Conn: o.id, Offset: at, Head: 80, Method: "POST", Route: "/records", Host: "db.test"})
+		arrives := l.at + 4000*us
+		l.later(arrives, func() {
+			l.compute(10 * us)
+			at := l.moved(o.id, &o.bytes, recording.Chunk{Dir: recording.Read, Bytes: 300, Arrived: arrives})
+			l.add(l.at, &recording.HTTPResponse{Conn: o.id, Offset: at, Head: 50, Length: 250, Status: 200})
+			if idle = append(idle, o); len(waiting) > 0 {
+				v := waiting[0]
+				waiting = waiting[1:]
+				take(v)
+			}
+		})
+	}
+	for i := range 120 {
+		at := 10_000*us + recording.Time(i/6)*40_000*us + recording.Time(i%6)*200*us
+		l.conns++
+		l.port++
+		v := &visit{in: l.conns}
+		l.add(at-50*us, &recording.Conn{ID: v.in, Side: recording.Inbound, Process: 1, Local: "10.0.0.1:80", Peer: fmt.Sprintf("10.0.0.9:%d", l.port)})
+		l.later(at, func() {
+			l.compute(10 * us)
+			off := l.moved(v.in, &v.bytes, recording.Chunk{Dir: recording.Read, Bytes: 100, Arrived: at})
+			l.add(l.at, &recording.HTTPRequest{Conn: v.in, Offset: off, Head: 100, Method: "GET", Route: "/orders/{}", Host: "shop"})
+			if l.compute(50 * us); len(idle) > 0 {
+				take(v)
+			} else {
+				waiting = append(waiting, v)
+			}
+		})
+	}
+	return l.play()
 }
 
 // asleep adds a thread that serves nobody, and waits in a system call.

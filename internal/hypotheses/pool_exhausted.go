@@ -15,7 +15,7 @@ func poolExhausted() diagnosis.Hypothesis {
 		ID:    "pool-exhausted",
 		Title: "Requests wait for a connection or thread of a full pool",
 		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
-			"or for a thread of an executor that has not begun its task; for room in a queue or a channel that is full, for which who takes from it is such a worker, whatever it does with what it takes; and for threads that wait for work at one place, or processes that the service started, while all of them work for others, as their results show, whose ends wake who waits for them. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
+			"or for a thread of an executor that has not begun its task; for room in a queue or a channel that is full, for which who takes from it is such a worker, whatever it does with what it takes; for a task on an event loop that serves no request, with the answers to whose calls, made once at a time, four fifths of an endpoint's waits end, one with each; and for threads that wait for work at one place, or processes that the service started, while all of them work for others, as their results show, whose ends wake who waits for them. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
 			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only the time in which none of them runs or is ready to.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -50,6 +50,10 @@ func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
 	for _, s := range shortages(c) {
 		total += diagnosis.Total(spansOf(s.stays))
 		res.Candidates = append(res.Candidates, s.candidate(c))
+	}
+	for _, task := range behindNobodies(c) {
+		total += diagnosis.Total(task.Spans)
+		res.Candidates = append(res.Candidates, task)
 	}
 	_, part := perMean(c, total)
 	if total > 0 {

@@ -38,8 +38,10 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 		res.Hidden = append(res.Hidden, k.unheld()...)
 	}
 	tasks := behindTasks(c)
-	for _, shape := range slices.Sorted(maps.Keys(tasks)) {
-		res.Candidates = append(res.Candidates, behindTask(c, shape, tasks[shape]))
+	for _, of := range slices.SortedFunc(maps.Keys(tasks), taskCalls.compare) {
+		if !of.nobody {
+			res.Candidates = append(res.Candidates, behindTask(c, of.shape, tasks[of]))
+		}
 	}
 	if _, share := perMean(c, hidden); share >= c.Open && 2*hidden > total {
 		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did or waited for"

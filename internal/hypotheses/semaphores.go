@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,16 +70,27 @@ const (
 	mostlyBehind = diagnosis.Whole * 4 / 5
 )
 
-// behindTasks returns, by shape of the calls of others that they end with, the waits of tasks that nothing else
-// ends: those of an endpoint that mostly end so. Calls of that shape are made one after the other: who waits
-// for one does so as at a lock, or for a result that all share.
-func behindTasks(c *diagnosis.Case) map[int32][]behind {
+// taskCalls are calls of one shape, of requests or of none, that tasks make.
+type taskCalls struct {
+	shape  int32
+	nobody bool // of no request
+}
+
+// behindTasks returns, by the calls of others that they end with, the waits of tasks that nothing else
+// ends: those of an endpoint that mostly end so. Such calls are made one after the other: who waits
+// for one does so as at a lock, or for a result that all share; or, of calls of no request, as for room in a queue
+// that one task takes from.
+func behindTasks(c *diagnosis.Case) map[taskCalls][]behind {
+	return c.Shared("waits of tasks behind others", func() any { return findBehindTasks(c) }).(map[taskCalls][]behind)
+}
+
+func findBehindTasks(c *diagnosis.Case) map[taskCalls][]behind {
 	shapes := shapesOf(c)
 	type ending struct {
 		endpoint string
-		shape    int32
+		calls    taskCalls
 	}
-	ended, all, some := map[ending][]behind{}, map[string]Duration{}, map[int32]bool{}
+	ended, all := map[ending][]behind{}, map[string]Duration{}
 	for _, loop := range c.Loops() {
 		answers := answeredOn(c, loop)
 		for _, s := range stays(c, timeline.CauseUnknown, func(s *timeline.Segment) bool {
@@ -87,20 +99,19 @@ func behindTasks(c *diagnosis.Case) map[int32][]behind {
 			endpoint := c.Requests[s.Request].Endpoint
 			all[endpoint] += s.To.Sub(s.From)
 			if id := answers.before(c, &s); id != timeline.None {
-				k := ending{endpoint, shapes.of[id]}
+				k := ending{endpoint, taskCalls{shapes.of[id], c.Calls[id].Request == timeline.None}}
 				ended[k] = append(ended[k], behind{s, id})
-				some[k.shape] = true
 			}
 		}
 	}
-	out := map[int32][]behind{}
+	out := map[taskCalls][]behind{}
 	for k, list := range ended {
 		var d Duration
 		for _, b := range list {
 			d += b.To.Sub(b.From)
 		}
-		if len(list) >= fewBehind && diagnosis.ShareOf(int64(d), int64(all[k.endpoint])) >= mostlyBehind && oneAfterAnother(c, k.shape) && 2*underWay(c, k.shape, list) >= d {
-			out[k.shape] = append(out[k.shape], list...)
+		if len(list) >= fewBehind && diagnosis.ShareOf(int64(d), int64(all[k.endpoint])) >= mostlyBehind && oneAfterAnother(c, k.calls) && 2*underWay(c, k.calls, list) >= d {
+			out[k.calls] = append(out[k.calls], list...)
 		}
 	}
 	return out
@@ -115,7 +126,7 @@ type answers struct {
 func answeredOn(c *diagnosis.Case, loop timeline.StrandID) *answers {
 	a := &answers{loop: loop}
 	for i := range c.Calls {
-		if k := &c.Calls[i]; k.Strand == loop && k.Certainty() == timeline.Told && !k.Cut {
+		if k := &c.Calls[i]; k.Strand == loop && (k.Certainty() == timeline.Told || k.Request == timeline.None) && !k.Cut {
 			a.ids = append(a.ids, k.ID)
 		}
 	}
@@ -144,15 +155,22 @@ func (a *answers) before(c *diagnosis.Case, s *stay) timeline.CallID {
 	return timeline.None
 }
 
-// oneAfterAnother reports that nearly all calls of a shape were made when none other was under way.
-func oneAfterAnother(c *diagnosis.Case, shape int32) bool {
-	shapes, besides := shapesOf(c), 0
-	var ids []timeline.CallID
+func (w taskCalls) compare(other taskCalls) int { return cmp.Compare(w.shape, other.shape) }
+
+// list lists them.
+func (w taskCalls) list(c *diagnosis.Case) (ids []timeline.CallID) {
+	shapes := shapesOf(c)
 	for i := range c.Calls {
-		if shapes.of[i] == shape {
+		if shapes.of[i] == w.shape && (!w.nobody || c.Calls[i].Request == timeline.None) {
 			ids = append(ids, timeline.CallID(i))
 		}
 	}
+	return ids
+}
+
+// oneAfterAnother reports that nearly all of some calls were made when none other was under way.
+func oneAfterAnother(c *diagnosis.Case, of taskCalls) bool {
+	ids, besides := of.list(c), 0
 	slices.SortStableFunc(ids, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].SendFrom, c.Calls[b].SendFrom) })
 	var until diagnosis.Time
 	for _, id := range ids {
@@ -165,15 +183,12 @@ func oneAfterAnother(c *diagnosis.Case, shape int32) bool {
 	return 20*besides <= len(ids)
 }
 
-// underWay is for how much of some waits a call of a shape was under way: who waits until more has come together, or for a
+// underWay is for how much of some waits one of some calls was under way: who waits until more has come together, or for a
 // timer, goes on with a call's answer, too, but waits for other things than that.
-func underWay(c *diagnosis.Case, shape int32, list []behind) (of Duration) {
-	shapes := shapesOf(c)
+func underWay(c *diagnosis.Case, by taskCalls, list []behind) (of Duration) {
 	var calls []window
-	for i := range c.Calls {
-		if k := &c.Calls[i]; shapes.of[i] == shape {
-			calls = append(calls, window{k.SendFrom, k.End})
-		}
+	for _, id := range by.list(c) {
+		calls = append(calls, window{c.Calls[id].SendFrom, c.Calls[id].End})
 	}
 	slices.SortFunc(calls, func(a, b window) int { return cmp.Compare(a.to, b.to) })
 	for i := range list {
@@ -214,6 +229,60 @@ func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candida
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Count("waits that end as another request's call is answered", len(list)),
 			diagnosis.Count("of those calls", len(calls)),
+		},
+	}
+}
+
+// spansOfBehind are the waits of tasks.
+func spansOfBehind(list []behind) (waits []diagnosis.Span) {
+	for i := range list {
+		waits = append(waits, list[i].Span)
+	}
+	return waits
+}
+
+// behindNobodies are what requests wait for that tasks do which serve none.
+func behindNobodies(c *diagnosis.Case) (out []diagnosis.Candidate) {
+	tasks := behindTasks(c)
+	for _, of := range slices.SortedFunc(maps.Keys(tasks), taskCalls.compare) {
+		if of.nobody && oneEach(tasks[of]) {
+			out = append(out, behindNobody(c, of, tasks[of]))
+		}
+	}
+	return out
+}
+
+// oneEach reports that each of the calls lets one wait end, as a queue has room for one more then: not all, as a result does
+// that is for all.
+func oneEach(list []behind) bool {
+	calls := map[timeline.CallID]bool{}
+	for i := range list {
+		calls[list[i].call] = true
+	}
+	return 4*len(list) <= 5*len(calls)
+}
+
+// behindNobody says what requests wait for that a task does which serves none.
+func behindNobody(c *diagnosis.Case, of taskCalls, list []behind) diagnosis.Candidate {
+	waits := spansOfBehind(list)
+	shape := shapesOf(c).list[of.shape]
+	what := strings.TrimSpace(shape.operation + " to " + shape.peer)
+	queue := "a full queue"
+	if runtimeOf(c, c.Strands[list[0].strand].Process) == recording.RuntimePython {
+		queue += " (asyncio.Queue)"
+	}
+	return diagnosis.Candidate{
+		Place: "task that calls " + what,
+		Title: "Requests wait " + meanWords(c, waits) + " for a task that serves none: they go on as its call " + what +
+			" is answered, one after the other, as for room in " + queue + " that it takes from",
+		Fix: "less work for each thing that is put there, several in one call; or more tasks that take from the queue; a longer one helps against short bursts only; " +
+			"where things may be lost, do not wait for room",
+		Next:  "dwell show REC --slowest 3 shows what was under way meanwhile",
+		Spans: waits,
+		Evidence: []diagnosis.Evidence{
+			whose(c, waits).inRequest("mean wait of a request", " for it", diagnosis.Total(waits)),
+			diagnosis.Count("waits that end as such a call is answered", len(list)),
+			diagnosis.Count("of those calls, made when none other was under way", len(of.list(c))),
 		},
 	}
 }
