@@ -5,15 +5,86 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
 // besideInterpreter returns, of waits for the threads of a process with an interpreter's
-// lock, as much as none of its threads ran or was ready to, from the beginning of each: another
-// thread would have had to wait for the interpreter in the rest, or with it for a processor.
-func besideInterpreter(c *diagnosis.Case, p recording.ProcessID, list []stay) (out []stay) {
+// lock, what would go if there were more: as much as none of its threads ran or was ready to, from the beginning of each, for another
+// thread would have had to wait for the interpreter in the rest, or with it for a processor; or what requests wait longer than they
+// would for an interpreter that serves them one after the other as they come, if that is more.
+func besideInterpreter(c *diagnosis.Case, p recording.ProcessID, list []stay) []stay {
 	ran := c.ThreadsIn(map[recording.ProcessID]bool{p: true}, func(s timeline.State) bool { return s == timeline.StateRunning || s == timeline.StateRunnable })[p]
+	idle, all := map[diagnosis.RequestID]Duration{}, map[diagnosis.RequestID]Duration{}
+	out := whileIdle(ran, list)
+	for i := range out {
+		idle[out[i].Request] += out[i].To.Sub(out[i].From)
+	}
+	for i := range list {
+		all[list[i].Request] += list[i].To.Sub(list[i].From)
+	}
+	behind := interpretedInTurn(c, p, ran)
+	spare := map[diagnosis.RequestID]Duration{}
+	for r, d := range all {
+		if wait, ok := behind[r]; ok && d-wait > idle[r] {
+			spare[r] = d - wait
+		}
+	}
+	out = slices.DeleteFunc(out, func(s stay) bool { return spare[s.Request] > 0 })
+	for _, s := range list {
+		if d := min(spare[s.Request], s.To.Sub(s.From)); d > 0 {
+			spare[s.Request] -= d
+			s.To = s.From + diagnosis.Time(d)
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b stay) int { return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From)) })
+	return out
+}
+
+// interpretedInTurn returns what each request of a process would wait for its interpreter, if that served them one after
+// the other, in the order in which they came. Each has its part of the time in which threads ran or were ready to, as it has of what requests compute.
+func interpretedInTurn(c *diagnosis.Case, p recording.ProcessID, ran []timeline.Interval) map[diagnosis.RequestID]Duration {
+	var ids []diagnosis.RequestID
+	for i := range c.Requests {
+		if c.Requests[i].Process == p {
+			ids = append(ids, c.Requests[i].ID)
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int { return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start) })
+	jobs := make([]queueing.Job, 0, len(ids))
+	var busy, computed Duration
+	for _, id := range ids {
+		r := &c.Requests[id]
+		j := queueing.Job{Arrive: r.Start}
+		for g := r.Segments(); g.Next(); {
+			if g.Cause == timeline.CauseOnCPU {
+				j.Service += g.To.Sub(g.From)
+			}
+		}
+		computed += j.Service
+		jobs = append(jobs, j)
+	}
+	for _, iv := range ran {
+		busy += iv.To.Sub(iv.From)
+	}
+	out := map[diagnosis.RequestID]Duration{}
+	if computed == 0 {
+		return out
+	}
+	more := queueing.RatioOf(busy, computed)
+	for i := range jobs {
+		jobs[i].Service = more.Of(jobs[i].Service)
+	}
+	for i, wait := range queueing.Waits(jobs, 1) {
+		out[ids[i]] = wait
+	}
+	return out
+}
+
+// whileIdle returns of each wait, from its beginning, as much as nobody ran.
+func whileIdle(ran []timeline.Interval, list []stay) (out []stay) {
 	for _, s := range list {
 		idle := s.To.Sub(s.From)
 		i, _ := slices.BinarySearchFunc(ran, s.From+1, func(w timeline.Interval, t diagnosis.Time) int { return cmp.Compare(w.To, t) })

@@ -58,3 +58,26 @@ func TestThreadsThatServeAreNoOthers(t *testing.T) {
 	}}
 	diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
 }
+
+// A request comes every 8 ms. One thread does the tasks of all: it computes for 5 ms, and then waits for a peer for 5. The
+// eleventh waits 20 ms for it, in half of which nobody runs. With more threads all would have been done before it came.
+func TestWhatManyThreadsWouldHaveDoneBefore(t *testing.T) {
+	ms := func(n int) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
+	tl := &timeline.Timeline{Processes: []timeline.Process{{ID: 1, Runtime: recording.RuntimePython}}, Strands: []timeline.Strand{{Process: 1}, {Process: 1}}}
+	var waits []stay
+	for i := range 11 {
+		came, begun := ms(8*i), ms(10*i)
+		r := timeline.Request{ID: diagnosis.RequestID(i), Start: came, FirstRead: came, End: begun + ms(10), Strand: 0, Process: 1, RequestBy: &timeline.RequestBy{}}
+		r.SetSegments([]timeline.Segment{
+			{From: came, To: begun, Cause: timeline.CausePool, Phase: timeline.PhaseHandler, Strand: 1},
+			{From: begun, To: begun + ms(5), Cause: timeline.CauseOnCPU, Phase: timeline.PhaseHandler, Strand: 1},
+		})
+		tl.Requests = append(tl.Requests, r)
+		tl.Strands[1].Intervals = append(tl.Strands[1].Intervals, timeline.Interval{From: begun, To: begun + ms(5), State: timeline.StateRunning}, timeline.Interval{From: begun + ms(5), To: begun + ms(10), State: timeline.StateSleeping})
+		waits = append(waits, stay{Span: diagnosis.Span{Request: r.ID, From: came, To: begun}, strand: 1})
+	}
+	got := besideInterpreter(diagnosis.NewCase(tl, diagnosis.Options{}), 1, waits[10:])
+	if len(got) != 1 || got[0].To.Sub(got[0].From) != 20*milli {
+		t.Errorf("%+v would go, want all of 20 ms", got)
+	}
+}

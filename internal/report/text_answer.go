@@ -136,7 +136,7 @@ func wrong(r *Report) (string, style) {
 		}
 		text += " " + r.dominates(&r.Dominant[0]) + alike
 	} else if r.Requests.Count > 0 {
-		text += ": no cause takes half of a request, or of the extra time of slow ones"
+		text += ": no mechanism explains half of a request, or of the extra time of slow ones"
 	}
 	if missing > 0 {
 		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
