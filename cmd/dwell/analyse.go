@@ -116,10 +116,21 @@ func withoutLatency(t *timeline.Timeline) string {
 	return strings.Join(list, ", ")
 }
 
+// longest is for how long the request was seen that was seen for longest.
+func (a *analysis) longest() (most diagnosis.Duration) {
+	for i := range a.timeline.Requests {
+		r := &a.timeline.Requests[i]
+		most = max(most, r.End.Sub(r.Start))
+	}
+	return most
+}
+
+// whyEmpty says why there is no request to speak of.
 func (a *analysis) whyEmpty() string {
 	r := a.report
 	if r.Requests.Cut > 0 {
-		return fmt.Sprintf("of %s none was recorded whole (record longer)", diagnosis.Plural(r.Requests.Cut, "request"))
+		return fmt.Sprintf("of %s none was recorded whole, the longest was seen for %s (record longer; or, if they hang, see with dwell threads what each thread waits for, and who has that)",
+			diagnosis.Plural(r.Requests.Cut, "request"), diagnosis.Human(a.longest()))
 	}
 	if r.Requests.Excluded > 0 {
 		return fmt.Sprintf("of %s none tells a latency: %s", diagnosis.Plural(r.Requests.Excluded, "request"), withoutLatency(a.timeline))
