@@ -21,6 +21,10 @@ func crewStories() []story {
 			func() *recording.Recording {
 				return done(reports(3, "/prices/{}", cost{asleep: 7000 * us, asleepIn: "futex", before: 500 * us}), 60)
 			}},
+		{"event-loop-blocked/split-refuted", "Every third request computes for 24 ms in pieces of 1 ms, between which the loop turns to whatever is ready; the others wait for a piece at most.",
+			func() *recording.Recording { return done(inPieces(24, 1000*us), 60) }},
+		{"event-loop-blocked/whole-supported", "The same work in one piece.",
+			func() *recording.Recording { return done(inPieces(1, 24_000*us), 60) }},
 		{"event-loop-blocked/spawned-refuted", "The same programs are waited for where the loop waits for its sockets: nobody else waits for them.",
 			func() *recording.Recording { return done(renders(false), 40) }},
 		{"pool-exhausted/processes-supported", "Six requests come at once, each with work of 10 ms for one of two processes that had been started before. A thread hands over what they write: whose each piece is, nothing tells.",
@@ -266,4 +270,18 @@ func rendered(others int) *scenario {
 		}
 	}
 	return s
+}
+
+// inPieces plays a loop of which every third request computes in so many pieces, between which it takes what is ready.
+func inPieces(pieces int, each recording.Time) *scenario {
+	l := newLoop(true)
+	for i := range 120 {
+		at := 10_000*us + recording.Time(i)*18_000*us
+		if i%3 == 1 {
+			l.arrive(at, "/report", cost{before: 500 * us, pieces: pieces, each: each})
+			continue
+		}
+		l.arrive(at+recording.Time(i*7%9-3)*900*us, "/prices/{}", cost{before: 500 * us})
+	}
+	return l.play()
 }

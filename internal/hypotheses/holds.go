@@ -33,6 +33,57 @@ func waitsBehind(c *diagnosis.Case, loop timeline.StrandID, long []hold) (out []
 	return out
 }
 
+// unyielding returns those of the long holds of a loop that are no row of short callbacks, and how long it was held at most. A loop
+// that looks at its sockets between callbacks, as where work is split with setImmediate, turns to what becomes ready after what is
+// left of one of them, however long it finds nothing there: where that holds for nearly all that becomes ready in long stretches,
+// a stretch counts only if something waited in it for long, or if the loop slept.
+func unyielding(c *diagnosis.Case, loop timeline.StrandID, long []hold) (still []hold, longest Duration) {
+	waited := readyIn(c, loop, long)
+	seen, soon := 0, 0
+	for i := range long {
+		h := &long[i]
+		if longest = max(longest, h.took()); waited[i] > 0 && !h.asleep() {
+			if seen++; waited[i] < h.to.Sub(h.from)/8 {
+				soon++
+			}
+		}
+	}
+	if seen < fewHolds || 4*soon < 3*seen {
+		return long, longest
+	}
+	longest = 0
+	for i, h := range long {
+		if h.asleep() {
+			waited[i] = h.took()
+		}
+		if longest = max(longest, waited[i]); waited[i] >= c.LongHold || h.asleep() {
+			still = append(still, h)
+		}
+	}
+	return still, longest
+}
+
+// fewHolds is of how many long holds it has to be known when something became ready: of an eighth of one, three quarters
+// of so many are no chance.
+const fewHolds = 8
+
+// readyIn returns how long what was ready first in each hold waited in it.
+func readyIn(c *diagnosis.Case, loop timeline.StrandID, long []hold) []Duration {
+	waited := make([]Duration, len(long))
+	inSocket := func(_ *timeline.Request, s *timeline.Segment) bool {
+		return (s.Phase == timeline.PhaseUnread || s.Phase == timeline.PhasePickUp) && waitsFor(s, loop)
+	}
+	for _, sp := range c.SpansAmong(func(*timeline.Request) bool { return true }, inSocket) {
+		i, _ := slices.BinarySearchFunc(long, sp.From, func(h hold, t diagnosis.Time) int { return cmp.Compare(h.to, t) })
+		for ; i < len(long) && long[i].from < sp.To; i++ {
+			if h := &long[i]; h.to > sp.From {
+				waited[i] = max(waited[i], h.to.Sub(max(h.from, sp.From)))
+			}
+		}
+	}
+	return waited
+}
+
 // rareHolders returns the own work, inside long holds, of requests that hold a loop
 // where few of their endpoint do: such a callback is not what the endpoint is for, and
 // hides, near p99, what the others wait behind it. Where most hold the loop, the hold

@@ -45,6 +45,8 @@ type cost struct {
 	starts                           recording.Time // then, until a program that it starts runs
 	runs                             recording.Time // then, what a program takes that it starts
 	nested                           bool           // for which it waits in place of the loop
+	pieces                           int            // then it computes in so many pieces
+	each                             recording.Time // of that length; between them the loop takes what is ready
 	code                             string         // that runs before, sampled; "" is not
 }
 
@@ -128,6 +130,12 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 // goOn makes the call of a request, or answers it.
 func (l *eventLoop) goOn(v *visit) {
 	switch {
+	case v.cost.pieces > 0:
+		v.cost.pieces--
+		l.later(l.at, func() {
+			l.compute(v.cost.each)
+			l.goOn(v)
+		})
 	case v.cost.remote == 0:
 		l.answer(v)
 	case len(l.idle) > 0:
