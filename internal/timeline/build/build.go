@@ -95,7 +95,7 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	wanted := loopcalls.Associate(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := loops.Cut(t, moves, o)
-	lineUp(t, f, calls, turns)
+	lining{t, f, calls, wanted}.lineUp(turns)
 	queueCalls(t, calls, turns, wanted)
 	sleeps.AddParks()
 	sleeps.Assign(o, gocalls.Ancestors(t, f, o))

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
@@ -33,42 +35,88 @@ type lined struct {
 	before      []recording.Time  // of each: when the request was last seen to do something before it
 }
 
+// lining is what is known of the calls that may have waited.
+type lining struct {
+	t      *timeline.Timeline
+	f      *facts.Facts
+	calls  []exchange.Call
+	wanted []recording.Time // by call, as far as ids tell
+}
+
 // lineUp lets calls of tasks begin when their requests had nothing else to do, if
 // as many as ever were under way then, and nearly all of those were sent as another one
-// was answered.
-func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loops.Turns) {
+// was answered. A connection is in use, too, between two calls on it of one request: that may hold it.
+func (x lining) lineUp(l *loops.Turns) {
+	t, calls := x.t, x.calls
 	type key struct {
 		process recording.ProcessID
 		peer    string
 	}
 	groups := map[key]*lined{}
 	any := false
+	kept, own := x.kept()
+	of := loops.CallsByRequest(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.SendFrom == recording.NoTime {
 			continue
 		}
-		k := key{c.Process, f.Conns[calls[i].Conn].Decl.Peer}
+		k := key{c.Process, x.f.Conns[calls[i].Conn].Decl.Peer}
 		g := lists.Entry(groups, k)
 		g.wander = l.Wander[k.process]
-		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, c.End))
-		if c.Why != timeline.WhyContext && c.Why != timeline.WhyLoopChain || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
+		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, kept[i]))
+		if !x.mayWait(c) || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
 		}
 		if !g.wander && holdsLoop(t, c) {
 			continue
 		}
-		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
+		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead && (x.inTask(c) || !own[i] && !x.busySince(of.Of(int(c.Request)), c, at)) {
 			g.calls, g.before, any = append(g.calls, c.ID), append(g.before, at), true
 		}
 	}
 	if !any {
 		return
 	}
-	freed := freedAt(t, f, calls)
+	freed := freedAt(t, x.f, calls)
 	for _, g := range groups {
 		g.lineUp(t, calls, freed)
 	}
+}
+
+// inTask reports a call of a task that no fact tells when it was asked for.
+func (x lining) inTask(c *timeline.Call) bool {
+	return c.Why == timeline.WhyContext || c.Why == timeline.WhyLoopChain
+}
+
+// mayWait reports such a call, or one of Node of which that is not told either.
+func (x lining) mayWait(c *timeline.Call) bool {
+	return x.inTask(c) || slices.Contains(askedInTurns, c.Why) && x.wanted[c.ID] == recording.NoTime
+}
+
+// busySince reports that another call of a call's request, of which these are, was under way since a time.
+func (x lining) busySince(calls []timeline.CallID, c *timeline.Call, since recording.Time) bool {
+	return slices.ContainsFunc(calls, func(id timeline.CallID) bool {
+		k := &x.t.Calls[id]
+		return id != c.ID && k.Start < c.SendFrom && k.End > since
+	})
+}
+
+// kept is, for each call, until when its connection is in use: to the next call on it of the same request, if there is one; and
+// whether it is such a next one itself.
+func (x lining) kept() (kept []recording.Time, own []bool) {
+	kept, own = make([]recording.Time, len(x.t.Calls)), make([]bool, len(x.t.Calls))
+	for i := range kept {
+		kept[i] = x.t.Calls[i].End
+	}
+	for _, list := range loops.ByConn(x.f, nil, x.calls) {
+		for k := 1; k < len(list); k++ {
+			if next := &x.t.Calls[list[k]]; next.Request != timeline.None && next.Request == x.t.Calls[list[k-1]].Request {
+				kept[list[k-1]], own[list[k]] = max(kept[list[k-1]], next.SendFrom), true
+			}
+		}
+	}
+	return kept, own
 }
 
 // holdsLoop reports a call whose client waits itself for the answer, in place of the loop: what comes before it waits for the loop, and so would a turn to call.

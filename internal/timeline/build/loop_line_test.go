@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -43,6 +44,41 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 		g.lineUp(tl, make([]exchange.Call, 12), freed)
 		if got := tl.Calls[1].Start; got != test.want {
 			t.Errorf("%s: the second call begins at %d, want %d", test.what, got, test.want)
+		}
+	}
+}
+
+// The only connection to a peer is left for 6 ms between two calls: a request that holds it until its second keeps others from it,
+// who are ready meanwhile, and the first call of the next is sent as that one is answered. If the calls were of
+// different requests nobody would wait for it.
+func TestAConnectionThatIsHeldIsInUse(t *testing.T) {
+	const ms = 1_000_000
+	for held, want := range map[bool]recording.Time{true: 15 * ms, false: 21 * ms} {
+		tl := &timeline.Timeline{Strands: []timeline.Strand{{Loop: true, Intervals: []timeline.Interval{{From: 0, To: 300 * ms, State: timeline.StateRunning}}}}}
+		x, g := lining{t: tl, f: &facts.Facts{Conns: make([]facts.Conn, 1)}}, &lined{}
+		for i := range recording.Time(24) {
+			at := (10*(i/2) + i%2*8 + 11) * ms // two calls of 2 ms: from 1 to 3 ms, and from 9 to 11
+			of := timeline.RequestID(i)
+			if held {
+				of = timeline.RequestID(i / 2)
+			}
+			tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), Request: of, SendFrom: at, Start: at, End: at + 2*ms, Why: timeline.WhyAwaited})
+			x.calls, x.wanted = append(x.calls, exchange.Call{}), append(x.wanted, recording.NoTime)
+		}
+		kept, own := x.kept()
+		for i := range tl.Calls {
+			c := &tl.Calls[i]
+			g.begun, g.over = append(g.begun, c.Start), append(g.over, kept[i])
+			if own[i] != (held && i%2 == 1) || !x.mayWait(c) {
+				t.Errorf("held %v: call %d goes on with its request's connection: %v", held, i, own[i])
+			}
+			if i%2 == 0 && i > 0 {
+				g.calls, g.before = append(g.calls, c.ID), append(g.before, c.SendFrom-6*ms)
+			}
+		}
+		g.lineUp(tl, x.calls, freedAt(tl, x.f, x.calls))
+		if got := tl.Calls[2].Start; got != want {
+			t.Errorf("held %v: the next request's call begins at %d, want %d", held, got, want)
 		}
 	}
 }
