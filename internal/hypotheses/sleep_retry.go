@@ -17,7 +17,8 @@ func sleepRetry() diagnosis.Hypothesis {
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
 			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, for a goroutine that a timer starts (time.AfterFunc), until it does, and for another thread, if they have a limit, and no thread ends them, nor those after them at the same place. " +
 			"Taken out of each request: that, but for what a call is under way meanwhile that ends before it, of the request itself, or of nobody known and made by a strand that the request had let go on: " +
-			"it may look now and then whether that has its answer. The range of the saving reaches to where that goes as well. " +
+			"it may look now and then whether that has its answer. If nothing else tells what they sleep for, what threads and processes that serve no request, and that those who do let go on, " +
+			"would still do for a request stays, too: as much for each that sleeps as they did in the mean, one after the other, if three times in four they are at work as a request begins to sleep, and the replay of that is over before the request is. The range of the saving reaches to where that goes as well. " +
 			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -64,7 +65,7 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	if known := knownSleep(c, &s); known != nil {
 		why, fix = cmp.Or(known.why, why), known.fix
 	}
-	gone, seen, beside, ev := s.gone(c, ev)
+	gone, seen, beside, ev := s.gone(c, ev, why != "")
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
 		Title:    "Requests sleep until a timer: " + meanWords(c, spansOf(s.stays)) + cmp.Or(why+cmp.Or(s.from(), s.goesOn(c)), s.between(c)) + beside,

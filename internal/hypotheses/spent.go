@@ -204,18 +204,79 @@ type advice struct {
 // A request that sleeps while others make a call for it may look now and then whether that has its answer: without the sleep it
 // would wait for the call. What it sleeps until the answer is there does not surely go, and what it sleeps after that does.
 
-// gone is what would surely go without sleeping, and all of it if that is more, with how much and a clause that says so.
-func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence) (surely, all []diagnosis.Span, beside string, more []diagnosis.Evidence) {
+// gone is what would surely go without sleeping, and all of it if that is more, with how much and a clause that says so. If nothing else
+// tells what the sleep is for, it may be for what helpers do.
+func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence, told bool) (surely, all []diagnosis.Span, beside string, more []diagnosis.Evidence) {
 	surely = c.Merged(s.spans(c))
 	calls, peer := s.polled(c)
+	if len(calls) > 0 {
+		share := diagnosis.ShareOf(int64(diagnosis.Total(calls)), int64(s.total))
+		if share >= diagnosis.Whole/20 {
+			beside = "; meanwhile others make calls to " + peer + " that may be what they wait for"
+		}
+		ev = append(ev, diagnosis.Part("of it while a call is under way that ends meanwhile", share))
+	}
+	if told {
+		return notIn(surely, calls), surely, beside, ev
+	}
+	work := s.helped(c)
+	if share := diagnosis.ShareOf(int64(diagnosis.Total(work)), int64(s.total)); share >= diagnosis.Whole/20 {
+		beside = cmp.Or(beside, "; meanwhile threads or processes that serve none work, which may be what they wait for")
+		calls, ev = c.Merged(append(calls, work...)), append(ev, diagnosis.Part("of it while helpers work", share))
+	}
 	if len(calls) == 0 {
 		return surely, nil, "", ev
 	}
-	share := diagnosis.ShareOf(int64(diagnosis.Total(calls)), int64(s.total))
-	if share >= diagnosis.Whole/20 {
-		beside = "; meanwhile others make calls to " + peer + " that may be what they wait for"
+	return notIn(surely, calls), surely, beside, ev
+}
+
+// helped are the parts of sleeps in which helpers would still do something for the request, as far as a replay tells. Three times in four
+// they are at work as a request begins to sleep, and done, in the replay, by the time it is over; else it is not for them that requests sleep.
+func (s *spent) helped(c *diagnosis.Case) (out []diagnosis.Span) {
+	work := helpers(c)
+	if len(work) == 0 {
+		return nil
 	}
-	return notIn(surely, calls), surely, beside, append(ev, diagnosis.Part("of it while a call is under way that ends meanwhile", share))
+	type nap struct {
+		stays []stay
+		asked diagnosis.Time
+	}
+	var naps []nap
+	for i, k := 0, 0; i < len(s.stays); i = k {
+		first := &s.stays[i]
+		asked := first.From
+		for _, p := range c.Requests[first.Request].Parts {
+			if len(work[p.Strand]) > 0 {
+				asked = min(asked, p.From)
+			}
+		}
+		for k = i; k < len(s.stays) && s.stays[k].Request == first.Request; k++ {
+		}
+		naps = append(naps, nap{s.stays[i:k], asked})
+	}
+	slices.SortStableFunc(naps, func(a, b nap) int { return cmp.Compare(a.asked, b.asked) })
+	asked := make([]diagnosis.Time, len(naps))
+	for i := range naps {
+		asked[i] = naps[i].asked
+	}
+	late, idle := 0, 0
+	for i, done := range helped(work, asked) {
+		if !atWork(work, asked[i]) {
+			idle++
+		}
+		if done > c.Requests[naps[i].stays[0].Request].End {
+			late++
+		}
+		for _, w := range naps[i].stays {
+			if w.From < done {
+				out = append(out, diagnosis.Span{Request: w.Request, From: w.From, To: min(w.To, done)})
+			}
+		}
+	}
+	if 4*late > len(naps) || 4*idle > len(naps) {
+		return nil
+	}
+	return c.Merged(out)
 }
 
 // polled are the parts of sleeps in which a call is under way that ends within them, and that may be what they are for, and the

@@ -173,3 +173,121 @@ func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) 
 		},
 	}
 }
+
+// A request that sleeps may look now and then whether a thread or process is done with something, which no fact says is for the
+// request: without the sleep it would wait for that.
+
+// helpers are the threads that serve no request and that those who do let go on, of which each does as much as half of what the
+// one does that does most, by what each did: from when somebody ended its wait until it waits so again.
+func helpers(c *diagnosis.Case) map[timeline.StrandID][]window {
+	letGo := map[timeline.StrandID]bool{}
+	for i := range c.Requests {
+		letGo[c.Requests[i].Strand] = true
+	}
+	delete(letGo, timeline.None)
+	serve := maps.Clone(letGo)
+	for more := true; more; { // a helper may hand on to another
+		more = false
+		for i := range c.Strands {
+			if s := timeline.StrandID(i); !letGo[s] && helps(c, s, letGo) {
+				letGo[s], more = true, true
+			}
+		}
+	}
+	work, most := map[timeline.StrandID][]window{}, Duration(0)
+	for s := range letGo {
+		if !serve[s] {
+			work[s] = workOf(c, s, letGo)
+			most = max(most, lengthOf(work[s]))
+		}
+	}
+	maps.DeleteFunc(work, func(_ timeline.StrandID, ws []window) bool { return 2*lengthOf(ws) < most || len(ws) == 0 })
+	return work
+}
+
+// handedBy reports a sleep of a thread that one of some others ended.
+func handedBy(c *diagnosis.Case, iv *timeline.Interval, by map[timeline.StrandID]bool) bool {
+	if iv.State != timeline.StateSleeping || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
+		return false
+	}
+	s, known := threadStrands(c)[iv.Off.Waker]
+	return known && by[s]
+}
+
+// helps reports a thread whose sleeps, as far as threads end them, mostly some others do; those of Go's hand goroutines about, which
+// are seen themselves.
+func helps(c *diagnosis.Case, s timeline.StrandID, others map[timeline.StrandID]bool) bool {
+	of := &c.Strands[s]
+	if of.Goroutine != recording.NoGoroutine || runtimeOf(c, of.Process) == recording.RuntimeGo {
+		return false
+	}
+	all, by := 0, 0
+	for i := range of.Intervals {
+		iv := &of.Intervals[i]
+		if iv.State != timeline.StateSleeping || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
+			continue
+		}
+		if all++; handedBy(c, iv, others) {
+			by++
+		}
+	}
+	return by >= fewHolds && 2*by >= all
+}
+
+func lengthOf(ws []window) (of Duration) {
+	for _, w := range ws {
+		of += w.to.Sub(w.from)
+	}
+	return of
+}
+
+// workOf is when a helper works, in order: it waits for more where others ended such a sleep, or its time was up.
+func workOf(c *diagnosis.Case, s timeline.StrandID, others map[timeline.StrandID]bool) (out []window) {
+	ivs, idle := c.Strands[s].Intervals, map[string]bool{}
+	for i := range ivs {
+		if handedBy(c, &ivs[i], others) {
+			idle[ivs[i].Off.Syscall] = true
+		}
+	}
+	since := diagnosis.Time(recording.NoTime)
+	for i := range ivs {
+		iv := &ivs[i]
+		handed := handedBy(c, iv, others)
+		if !handed && !(iv.State == timeline.StateSleeping && iv.Off != nil && idle[iv.Off.Syscall] && iv.Off.Timed == 1 && iv.Off.WakerKind == recording.WakerInterrupt) {
+			continue
+		}
+		if since != recording.NoTime && since < iv.From {
+			out = append(out, window{since, iv.From})
+		}
+		if since = recording.NoTime; handed {
+			since = iv.To
+		}
+	}
+	return out
+}
+
+// atWork reports that a helper works within a millisecond after a time.
+func atWork(work map[timeline.StrandID][]window, at diagnosis.Time) bool {
+	for _, ws := range work {
+		if within(ws, at, at+diagnosis.Time(milli)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// helped replays helpers that do for each of some requests, in order of when it was asked for that, as much as they did in the mean:
+// it returns when they are done with it.
+func helped(work map[timeline.StrandID][]window, asked []diagnosis.Time) []diagnosis.Time {
+	var all Duration
+	for _, ws := range work {
+		all += lengthOf(ws)
+	}
+	each, free, done := diagnosis.Time(int64(all)/int64(len(asked))), make([]diagnosis.Time, len(work)), make([]diagnosis.Time, len(asked))
+	for i, at := range asked {
+		k := slices.Index(free, slices.Min(free))
+		free[k] = max(free[k], at) + each
+		done[i] = free[k]
+	}
+	return done
+}
