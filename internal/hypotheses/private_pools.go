@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -52,7 +53,7 @@ func privatePoolsOf(c *diagnosis.Case, p peerCalls) *pools {
 	for _, id := range p.calls {
 		of[c.Calls[id].Conn] = append(of[c.Calls[id].Conn], id)
 	}
-	needless, idle := findChurn(c, p).churned, idleBeside(c, of)
+	needless, idle, keeps := findChurn(c, p).churned, idleBeside(c, of), keepsSome(c, of)
 	for _, id := range p.calls {
 		call := &c.Calls[id]
 		if !call.New || call.Request == timeline.None {
@@ -63,7 +64,7 @@ func privatePoolsOf(c *diagnosis.Case, p peerCalls) *pools {
 			continue
 		}
 		cn := &c.Conns[connIndex(c, call.Conn)]
-		ended := len(of[call.Conn]) > 1 && cn.By == recording.ClosedByUs && cn.Closed <= c.Requests[call.Request].End+lingers
+		ended := len(of[call.Conn]) > 1 && (!keeps || asksOf(c, of[call.Conn]) > 1) && cn.By == recording.ClosedByUs && cn.Closed <= c.Requests[call.Request].End+lingers
 		beside := idle(cn.Opened)
 		if !ended && !beside {
 			continue
@@ -82,6 +83,33 @@ func privatePoolsOf(c *diagnosis.Case, p peerCalls) *pools {
 		return &pools{peerCalls: p, opened: out.opened, churned: map[timeline.CallID]bool{}} // the rest is shared: so is the client
 	}
 	return out
+}
+
+// keepsSome reports that of the connections that requests open one in twenty or more serves others, too: their client outlives
+// them, and keeps fewer than it opens.
+func keepsSome(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) bool {
+	opened, shared := 0, 0
+	for _, calls := range of {
+		if first := &c.Calls[calls[0]]; first.New && first.Request != timeline.None {
+			opened++
+			if slices.ContainsFunc(calls, func(id timeline.CallID) bool { return c.Calls[id].Request != first.Request }) {
+				shared++
+			}
+		}
+	}
+	return 20*shared >= opened
+}
+
+// asksOf counts the calls on a connection that ask for something: in a session of a database those that open it, and those that
+// prepare a statement, belong to the statement that follows.
+func asksOf(c *diagnosis.Case, calls []timeline.CallID) (n int) {
+	for _, id := range calls {
+		call := &c.Calls[id]
+		if !opensSession(call) && !(call.Protocol.SQL() && strings.HasPrefix(call.Operation, "PREPARE")) {
+			n++
+		}
+	}
+	return n
 }
 
 // connIndex finds a connection in a case.

@@ -67,6 +67,10 @@ func threadStories() []story {
 					t.hangUp(o, recording.ClosedByUs)
 				}), 30)
 			}},
+		{"client-per-request/session-some-refuted", "The same, but one session in six is kept, and the next request asks on it: a pool that keeps too few.",
+			func() *recording.Recording { return done(fewKept(), 40) }},
+		{"connection-churn/session-some-supported", "What happens is as in client-per-request/session-some-refuted.txt.",
+			func() *recording.Recording { return done(fewKept(), 40) }},
 		{"connection-churn/refuted", "The first request opens a connection, the others use it again.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"connection-churn/undecided", "A healthy service, but facts of reads and writes were lost while a request ran.",

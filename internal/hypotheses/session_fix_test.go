@@ -65,3 +65,21 @@ func built(t *testing.T, text string) *timeline.Timeline {
 	}
 	return tl
 }
+
+// fewKept is a service whose requests ask a database on sessions of which a pool keeps one in six.
+func fewKept() *scenario {
+	var kept *outgoing
+	return serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+		o := kept
+		if i%6 != 1 {
+			o = t.session()
+			t.statement(o, &recording.Command{Operation: "STARTUP"}, recording.TransactionIdle, 3000*us)
+		}
+		t.statement(o, &recording.Command{Operation: "SELECT", Target: "items"}, recording.TransactionIdle, 400*us)
+		if kept = nil; i%6 == 0 {
+			kept = o
+			return
+		}
+		t.hangUp(o, recording.ClosedByUs)
+	})
+}
