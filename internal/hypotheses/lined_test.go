@@ -1,10 +1,13 @@
 package hypotheses
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Where a lock is taken is said with the line, once: of the function that has most of the
@@ -45,5 +48,19 @@ func TestWhereALockIsTakenHasItsLine(t *testing.T) {
 		if got := k.taken(c); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// Requests of a JVM start threads of their own, which its runtime does for one after the other.
+func TestThreadsAreToBeStartedOnce(t *testing.T) {
+	const starts = "java.lang.Thread.start0 < java.lang.Thread.start < com.shop.Tasks.run < com.shop.Handler.handle"
+	tl, err := build.Recording(done(bursts(newScenario(recording.RuntimeJVM), 4,
+		locked("native pthread_mutex_lock < native JVM_StartThread < "+starts, func(t *thread) { t.computeIn(5000*us, starts) })), 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{lockConvoy()}, diagnosis.Options{})
+	if len(d.Findings) == 0 || !strings.Contains(d.Findings[0].Fix, "start threads once") {
+		t.Errorf("%+v", d.Findings)
 	}
 }

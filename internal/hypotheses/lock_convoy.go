@@ -1,8 +1,11 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -79,7 +82,25 @@ func (k *contention) fix(c *diagnosis.Case) string {
 	if k.shared(c) {
 		return "do what all wait for ahead of time, beside the requests, or make it cheaper"
 	}
+	if startsThreads(c, k.stays) {
+		return "start threads once, in one executor for the life of the process, and not for each request or task"
+	}
 	return convoyFix(runtimeOf(c, k.process(c)))
+}
+
+// startsThreads reports that requests of a JVM wait for a lock of the runtime, most of that time, as they start threads.
+func startsThreads(c *diagnosis.Case, waits []stay) bool {
+	var all, starts Duration
+	for i := range waits {
+		w := &waits[i]
+		if all += w.To.Sub(w.From); w.wait == timeline.None {
+			continue
+		}
+		if slices.ContainsFunc(c.StackFrames(c.Waits[w.wait].Stack), func(f recording.Frame) bool { return symbol.Name(f) == "Thread.start0" }) {
+			starts += w.To.Sub(w.From)
+		}
+	}
+	return starts > 0 && 2*starts >= all
 }
 
 // process is the one whose lock it is; of one that processes share, that of one who waits.

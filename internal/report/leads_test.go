@@ -96,3 +96,13 @@ func TestTheFirstLinesNameWhatTakesMoreAndWhatDominates(t *testing.T) {
 		}
 	}
 }
+
+// What dominates and is told nowhere else is said with its place, and with what keeps it from being a lead.
+func TestWhatDominatesAndIsUndecided(t *testing.T) {
+	r := &Report{Undecided: []Undecided{{ID: "lock-convoy", Missing: "stacks were not recorded"}}}
+	for id, want := range map[string]string{"lock-convoy": ", at Cache.get (undecided: stacks were not recorded)", "disk": ""} {
+		if got := r.undecided(&Dominant{ID: id, Place: "Cache.get"}); got != want {
+			t.Errorf("of %s: %q, want %q", id, got, want)
+		}
+	}
+}

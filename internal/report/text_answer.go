@@ -118,7 +118,7 @@ func wrong(r *Report) (string, style) {
 			}
 			return text + r.dominates(d) + ".", yellow
 		}
-		return "No finding, but look at this first: " + r.dominates(d) + ".", yellow
+		return "No finding, but look at this first: " + r.dominates(d) + r.undecided(d) + ".", yellow
 	}
 	missing := 0
 	for _, u := range r.Undecided {
@@ -162,6 +162,16 @@ func besides(r *Report) *Dominant {
 		}
 	}
 	return nil
+}
+
+// undecided says of what dominates, where that is told nowhere below, at which place it was seen and what keeps it from being a lead.
+func (r *Report) undecided(d *Dominant) string {
+	for i := range r.Undecided {
+		if u := &r.Undecided[i]; u.ID == d.ID {
+			return ", at " + d.Place + " (undecided: " + u.Missing + ")"
+		}
+	}
+	return ""
 }
 
 // second reports whether what dominates comes after a lead of another kind, as a wait for a processor may.
