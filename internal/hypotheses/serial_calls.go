@@ -15,7 +15,7 @@ func serialCalls() diagnosis.Hypothesis {
 		Title: "Calls that need nothing of each other run one after the other",
 		Doc: "Supported by calls of a request that do not overlap although the same two are seen in the other order, or at once, in at least 5 % of the requests of the endpoint " +
 			"that make both: then neither needs the other's answer. Taken out of each request: all but the longest of such a run of calls; it is a bound, " +
-			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most is a lead. Calls that belong to no known request leave it undecided.",
+			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most is a lead; a call that follows one of its kind which failed, was given up, or is made again after a pause is another try, and none of them. Calls that belong to no known request leave it undecided.",
 		Needs: []string{recording.HookSockets, recording.HookIO},
 		Test:  testSerialCalls,
 	}
@@ -64,7 +64,7 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		path := onPath(c, r)
-		whole := runs(path, func([]waited, *waited) bool { return true })
+		whole := runs(path, func(run []waited, next *waited) bool { return !secondTry(c, run[len(run)-1].call, next.call) })
 		if len(whole) == 0 {
 			continue
 		}
@@ -284,6 +284,13 @@ func runs(path []waited, more func(run []waited, next *waited) bool) (out [][]wa
 		i = k
 	}
 	return out
+}
+
+// secondTry reports a call that follows one of its shape which failed, was given up without an answer, or was made again
+// after a pause.
+func secondTry(c *diagnosis.Case, before, next *timeline.Call) bool {
+	gone := before.Status >= failed || before.Cut && before.Arrived == recording.NoTime || triedAgain(c, before.ID)
+	return gone && shapeOf(before) == shapeOf(next)
 }
 
 // shorter returns the pieces of all calls but the longest.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Each request makes calls of the kinds in its plan, each one after the other, or, behind '+', at once with the one before.
@@ -46,6 +47,23 @@ func TestWhichCallsNeedNothingOfEachOther(t *testing.T) {
 		}
 		first := &tl.Requests[0]
 		if got := s.apart(coupleOf(first, &tl.Calls[0], &tl.Calls[1], ordinals(k, first))); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// What follows a call of the same kind that failed or was given up is another try, not one of several calls.
+func TestAnotherTryIsNoCallAfterAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, next timeline.Call
+		want         bool
+	}{
+		"answered":             {timeline.Call{Peer: "a", Status: 200, Arrived: 5}, timeline.Call{Peer: "a"}, false},
+		"refused":              {timeline.Call{Peer: "a", Status: 503, Arrived: 5}, timeline.Call{Peer: "a"}, true},
+		"given up":             {timeline.Call{Peer: "a", Cut: true, Arrived: recording.NoTime}, timeline.Call{Peer: "a"}, true},
+		"refused, then others": {timeline.Call{Peer: "a", Status: 503, Arrived: 5}, timeline.Call{Peer: "b"}, false},
+	} {
+		if got := secondTry(diagnosis.NewCase(&timeline.Timeline{}, diagnosis.Options{}), &c.before, &c.next); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
