@@ -34,15 +34,19 @@ func testDisk(c *diagnosis.Case) diagnosis.Result {
 		}
 		return res
 	}
+	syncs := []string{"fsync", "fdatasync", "sync_file_range", "sync", "syncfs", "msync"}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: s.place(c),
 		Title: "Requests wait for a disk: " + meanWords(c, spansOf(s.stays)) + s.forFile() + s.from(),
 		Fix: fixFor(s.in, []advice{
-			{[]string{"fsync", "fdatasync", "sync_file_range", "sync", "syncfs", "msync"}, "sync fewer times: group several requests' writes into one, or sync outside of the request; a device with a power-safe cache"},
+			{syncs, "sync fewer times: group several requests' writes into one, or sync outside of the request; a device with a power-safe cache"},
 			{[]string{"write", "pwrite64", "writev", "pwritev", "pwritev2"}, "write from another thread through a bounded queue, or raise vm.dirty_background_bytes so that writers are not throttled"},
 			{nil, "keep what is read in memory (page cache, a cache in the process), read ahead, or read from another thread"},
 		}),
-		Next:     "iostat -x 1 and /proc/pressure/io during the same load show whether the device is busy",
+		Next: fixFor(s.in, []advice{
+			{syncs, "see whether each request has to sync by itself: one sync can be for all that come meanwhile; iostat -x 1 during the same load shows whether the device is busy"},
+			{nil, "iostat -x 1 and /proc/pressure/io during the same load show whether the device is busy"},
+		}),
 		Spans:    s.spans(c),
 		Evidence: ev,
 	}}
