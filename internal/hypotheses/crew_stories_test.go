@@ -36,9 +36,13 @@ func crewStories() []story {
 		{"pool-exhausted/thread-undecided", "The same with six threads, each of which begins at once: that it is their work that requests wait for is not known.",
 			func() *recording.Recording { return done(rendered(6), 40) }},
 		{"pool-exhausted/room-supported", "Four requests come at once. Each puts a record into a queue that has room for one, which one thread takes from: it sends each on its own, in a call of 5 ms. Two find room, two wait for it.",
-			func() *recording.Recording { return done(audited(false), 30) }},
+			func() *recording.Recording { return done(audited(recordPath, false), 30) }},
 		{"pool-exhausted/room-served-refuted", "The same, but who takes from the queue is the thread of another request, which makes the calls.",
-			func() *recording.Recording { return done(audited(true), 30) }},
+			func() *recording.Recording { return done(audited(recordPath, true), 30) }},
+		{"sync-telemetry/room-supported", "What they put there are lines of a log that one thread sends on.",
+			func() *recording.Recording {
+				return done(audited("ch.qos.logback.core.AsyncAppenderBase.put < ch.qos.logback.core.spi.AppenderAttachableImpl.appendLoopOnAppenders < com.shop.Handler.handle", false), 30)
+			}},
 		{"pool-exhausted/room-loop-supported", "Six requests come at once to a service on asyncio. Each puts a record into a queue, which one task takes from: it sends each on its own, in a call of 4 ms, and who puts waits until it takes.",
 			func() *recording.Recording { return done(auditedLoop(1), 10) }},
 		{"pool-exhausted/room-loop-refuted", "The same with six tasks that take from the queue: nobody waits for room.",
@@ -140,9 +144,12 @@ func pieces(processes int) *scenario {
 	return s
 }
 
+// recordPath is where records are put into a queue.
+const recordPath = "com.shop.Audit.record < com.shop.Handler.handle"
+
 // audited is a service whose requests put records into a queue that has room for one. Who takes them sends
 // them, one by one, and serves a request meanwhile or does not.
-func audited(serves bool) *scenario {
+func audited(path string, serves bool) *scenario {
 	s := newScenario(recording.RuntimeJVM)
 	s.hooks = stackHooks
 	pool := crew(s, 4, "exec")
@@ -163,7 +170,7 @@ func audited(serves bool) *scenario {
 			}
 			if i > 1 {
 				off := t.blocked(audit.at, 10*us, "futex", "jdk.internal.misc.Unsafe.park < java.util.concurrent.locks.LockSupport.park < "+
-					"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await < java.util.concurrent.ArrayBlockingQueue.put < com.shop.Audit.record < com.shop.Handler.handle")
+					"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await < java.util.concurrent.ArrayBlockingQueue.put < "+path)
 				off.WakerKind, off.Waker, off.Release = recording.WakerThread, audit.id, 1
 			}
 			if t.respond(); i != 1 {

@@ -148,9 +148,20 @@ func fullQueues(c *diagnosis.Case, k *contention) (rest *contention, rooms []*co
 
 // putAt is the code, with its line, in which a request waits for room in a queue; "" if it waits for something else, or that is not known.
 func putAt(c *diagnosis.Case, s *stay) string {
+	if id := putWait(c, s); id != timeline.None {
+		if f, ok := c.SiteOf(c.Waits[id].Stack); ok {
+			return symbol.Place(f)
+		}
+	}
+	return ""
+}
+
+// putWait is the wait for room in a queue of the strand that works for a request while this waits for another one; None if it waits for
+// something else.
+func putWait(c *diagnosis.Case, s *stay) timeline.WaitID {
 	r := &c.Requests[s.Request]
 	if s.strand == timeline.None || s.strand == r.Strand {
-		return ""
+		return timeline.None
 	}
 	strands := []timeline.StrandID{r.Strand}
 	for _, p := range r.Parts {
@@ -163,12 +174,10 @@ func putAt(c *diagnosis.Case, s *stay) string {
 			continue
 		}
 		if id := c.WaitAt(strand, s.From); id != timeline.None && timeline.ForRoom(c.Waits[id].Rule) {
-			if f, ok := c.SiteOf(c.Waits[id].Stack); ok {
-				return symbol.Place(f)
-			}
+			return id
 		}
 	}
-	return ""
+	return timeline.None
 }
 
 // fullQueue says what requests wait for that want to put something into a full queue.

@@ -58,7 +58,11 @@ func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
 // request adds what one request spent: not what others did while it waited for a thread.
 func (e *exported) request(t *telemetry, r *timeline.Request) {
 	for s := r.Segments(); s.Next(); {
-		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread || s.Cause == timeline.CausePool {
+		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread {
+			continue
+		}
+		if s.Cause == timeline.CausePool {
+			e.forRoom(t, stay{diagnosis.Span{Request: r.ID, From: s.From, To: s.To}, s.Strand, timeline.None})
 			continue
 		}
 		if s.Call != timeline.None && t.isCall(s.Call) {
@@ -76,6 +80,16 @@ func (e *exported) request(t *telemetry, r *timeline.Request) {
 			e.sends++
 			e.peers[t.c.Datagrams[d].Peer]++
 		}
+	}
+}
+
+// forRoom adds what a request waited until there was room in the queue of an asynchronous log.
+func (e *exported) forRoom(t *telemetry, s stay) {
+	if t.logging == nil {
+		return
+	}
+	if s.wait = putWait(t.c, &s); s.wait != timeline.None && t.logs(t.c.Waits[s.wait].Stack) {
+		e.add(t, s, sendAsleep)
 	}
 }
 
