@@ -15,7 +15,7 @@ func sleepRetry() diagnosis.Hypothesis {
 		ID:    "sleep-retry",
 		Title: "Requests sleep, as for back-off, polling or a fixed pause",
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
-			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, for a goroutine that a timer starts (time.AfterFunc), until it does, and for another thread, if they have a limit, and no thread ends them, nor those after them at the same place. " +
+			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, for a goroutine that a timer starts (time.AfterFunc), until it does, for the sleep of another request whose call's answer lets them go on, and for another thread, if they have a limit, and no thread ends them, nor those after them at the same place. " +
 			"Taken out of each request: that, but for what a call is under way meanwhile that ends before it, of the request itself, or of nobody known and made by a strand that the request had let go on: " +
 			"it may look now and then whether that has its answer. If nothing else tells what they sleep for, what threads and processes that serve no request, and that those who do let go on, " +
 			"would still do for a request stays, too: as much for each that sleeps as they did in the mean, one after the other, if three times in four they are at work as a request begins to sleep, and the replay of that is over before the request is. The range of the saving reaches to where that goes as well. " +
@@ -27,7 +27,7 @@ func sleepRetry() diagnosis.Hypothesis {
 }
 
 func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
-	s := spentOn(c, timeline.CauseSleep)
+	s := spentIn(c, timeline.CauseSleep, append(stays(c, timeline.CauseSleep, whole), joinedSleeps(c)...))
 	after, failing := s.afterFailures(c)
 	retries := diagnosis.ShareOf(int64(after), int64(s.total))
 	ev := append(s.evidence(c, "sleeping until a timer"), diagnosis.Part("of it after a call that failed", retries))
