@@ -83,6 +83,29 @@ func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.
 	return before.Request != s.Request && before.End > s.From && apart(Duration(before.End), Duration(s.To)) <= handedOn
 }
 
+// beforeTheirCalls leaves of each wait what is before another strand made a call for the request: from then on it waits for that. It
+// reports whether most are so cut: then it is threads that work for requests, and no members of a pool, that they wait for.
+func (k *contention) beforeTheirCalls(c *diagnosis.Case) bool {
+	cut, left := 0, k.stays[:0]
+	for _, s := range k.stays {
+		end := s.To
+		for _, id := range c.Requests[s.Request].Calls {
+			if call := &c.Calls[id]; call.Strand != s.strand && s.From <= call.Start && call.End <= s.To+diagnosis.Time(handedOn) {
+				end = min(end, call.Start)
+			}
+		}
+		if end < s.To {
+			cut++
+		}
+		if s.To = end; s.From < s.To {
+			left = append(left, s)
+		}
+	}
+	most := 2*cut > len(k.stays)
+	k.stays = left
+	return most
+}
+
 // taskPool are threads, or processes that the service started, which do work for requests, where whose each
 // piece of it is need not be known: as it is not of processes, nor of threads that no frame tells of.
 type taskPool struct {
