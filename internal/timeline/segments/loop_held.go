@@ -10,9 +10,10 @@ import (
 
 // A loop that does not wait for its sockets for so long is held: what came due meanwhile waited
 // for it. The waits of an endpoint's requests are known to be of one length from so many on, if
-// nine in ten of them are shorter than twice the median.
+// nine in ten of them are shorter than twice the median, or so short that they are hardly any.
 const (
 	heldFor    = 10_000_000 // ns
+	soon       = 1_000_000  // ns
 	enoughSame = 8
 	mostSame   = 1000 // are looked at
 )
@@ -88,7 +89,7 @@ func (s *segmenter) findHeld() *heldLoops {
 	}
 	for k, list := range took {
 		slices.Sort(list)
-		if median := list[len(list)/2]; len(list) >= enoughSame && list[len(list)*9/10] <= 2*median {
+		if median := list[len(list)/2]; len(list) >= enoughSame && list[len(list)*9/10] <= max(2*median, soon) {
 			h.usual[k] = usualWait{median, 2*timers[k] > len(list), 4*timers[k] >= 3*len(list)}
 		}
 	}
