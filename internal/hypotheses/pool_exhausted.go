@@ -142,7 +142,7 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 		// Without a call it waits behind the request before it on its connection: its client pipelines.
 		return phase == timeline.PhaseUnread || phase == timeline.PhaseQueue && (call == timeline.None || s.wait == timeline.None)
 	})
-	if k.beforeTheirCalls(c) {
+	if beforeTheirCalls(c, k) {
 		k.lock = timeline.None
 	}
 	if len(k.stays) == 0 {

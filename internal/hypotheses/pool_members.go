@@ -85,7 +85,7 @@ func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.
 
 // beforeTheirCalls leaves of each wait what is before another strand made a call for the request: from then on it waits for that. It
 // reports whether most are so cut: then it is threads that work for requests, and no members of a pool, that they wait for.
-func (k *contention) beforeTheirCalls(c *diagnosis.Case) bool {
+func beforeTheirCalls(c *diagnosis.Case, k *contention) bool {
 	cut, left := 0, k.stays[:0]
 	for _, s := range k.stays {
 		end := s.To

@@ -40,7 +40,7 @@ func TestWhatARequestWaitsForBeforeAnotherThreadCallsForIt(t *testing.T) {
 			Calls:    []timeline.Call{{Strand: x.by, Start: diagnosis.Time(x.start) * 1_000_000, End: diagnosis.Time(x.end) * 1_000_000}},
 		}}
 		k := &contention{stays: []stay{{Span: diagnosis.Span{From: 0, To: 30_000_000}, strand: 1}}}
-		most := k.beforeTheirCalls(c)
+		most := beforeTheirCalls(c, k)
 		if got := diagnosis.Total(spansOf(k.stays)); got != x.want*1_000_000 || most != x.most {
 			t.Errorf("%+v: waits %v for a member, mostly for others' work %v", x, got, most)
 		}
