@@ -249,8 +249,11 @@ func collecting(c *diagnosis.Case) *collected {
 	return c.Once("collecting", func() any {
 		of := &collected{lines: tally{}}
 		in := ofCollectors(c)
-		newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
-			if of.samples++; !in[stack] {
+		newSamples(c).eachRun(c.Measured(), func(span diagnosis.Span, stack timeline.StackID, first bool) {
+			if first {
+				of.samples++
+			}
+			if !in[stack] {
 				return
 			}
 			of.spans = append(of.spans, span)

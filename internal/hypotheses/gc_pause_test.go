@@ -1,8 +1,10 @@
 package hypotheses
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -61,5 +63,48 @@ func TestPausedWords(t *testing.T) {
 		if got := pausedWords(x.pauses, x.stopped, x.queued, x.total); got != x.want {
 			t.Errorf("%v, %d of %d: %q, want %q", x.pauses, x.stopped, x.total, got, x.want)
 		}
+	}
+}
+
+// Another program has the processor for 1 ms after each 2 ms of a request's 20: of its ten pieces two have a sample, both of the
+// collector. The others are the collector's, too: the clock's period is longer than they are.
+func TestPiecesBetweenSamplesAreWhatThoseAre(t *testing.T) {
+	text := `
+1ms manifest cpus=2 hooks="sched io sockets arrivals samples stacks"
+1ms process id=1 pid=100 runtime=ruby comm=shop
+1ms thread id=1 tid=101 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+1ms frame id=1 type=ruby function="(marking)"
+1ms stack id=1 frame=1
+`
+	rested := 1
+	for i := range requestsPlayed {
+		at := 100 * (i + 1)
+		say := func(ms int, format string, args ...any) {
+			text += fmt.Sprintf("%dms ", ms) + fmt.Sprintf(format, args...) + "\n"
+		}
+		say(at, "off thread=1 since=%dms woken=%dms syscall=read waker-kind=interrupt", rested, at)
+		say(at, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dms last=%dms", 40*i, at, at)
+		say(at, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+		for k := range 9 {
+			if k == 1 || k == 5 {
+				say(at+3*k+1, "stack-at thread=1 stack=1 origin=on-cpu")
+			}
+			say(at+3*k+3, "off thread=1 since=%dms woken=%dms state=preempted", at+3*k+2, at+3*k+2)
+		}
+		say(at+29, "chunk conn=1 thread=1 dir=write offset=%d bytes=60", 60*i)
+		say(at+29, "http-response conn=1 offset=%d head=60 status=200", 60*i)
+		rested = at + 29
+	}
+	var did *collected
+	h := gcPause()
+	h.Test = func(c *diagnosis.Case) diagnosis.Result {
+		did = collecting(c)
+		return testGCPause(c)
+	}
+	diagnosis.Diagnose(built(t, text+"4000ms end reason=time\n"), []diagnosis.Hypothesis{h}, diagnosis.Options{})
+	if got := diagnosis.Total(did.spans); got != requestsPlayed*20*milli || did.samples != 2*requestsPlayed {
+		t.Errorf("the collector works for %v, by %d samples", got, did.samples)
 	}
 }

@@ -85,6 +85,50 @@ func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, tim
 	}
 }
 
+// eachRun visits the pieces of some requests' own CPU around each sample, as far as their strands ran on, or only waited for a
+// processor in between: of what is cut into pieces that are shorter than the clock's period, few have a sample of their own. It tells
+// whether a piece is a sample's first.
+func (s *samples) eachRun(ids []diagnosis.RequestID, visit func(piece diagnosis.Span, stack timeline.StackID, first bool)) {
+	if len(s.c.Stacks) == 0 {
+		return
+	}
+	var run []diagnosis.Span
+	for _, id := range ids {
+		if !s.while[id] {
+			continue
+		}
+		strand, at := timeline.StrandID(timeline.None), diagnosis.Time(0)
+		for g := s.c.Requests[id].Segments(); g.Next(); {
+			own := ownCPU(&g.Segment)
+			if g.Strand != strand || g.From != at || !own && g.Cause != timeline.CauseRunnable {
+				s.inRun(strand, run, visit)
+				run, strand = run[:0], g.Strand
+			}
+			if at = g.To; own {
+				run = append(run, diagnosis.Span{Request: id, From: g.From, To: g.To})
+			}
+		}
+		s.inRun(strand, run, visit)
+		run = run[:0]
+	}
+}
+
+// inRun visits the pieces of what a strand ran around each sample.
+func (s *samples) inRun(strand timeline.StrandID, run []diagnosis.Span, visit func(diagnosis.Span, timeline.StackID, bool)) {
+	if len(run) == 0 || strand == timeline.None {
+		return
+	}
+	s.in(strand, diagnosis.Span{Request: run[0].Request, From: run[0].From, To: run[len(run)-1].To}, func(around diagnosis.Span, stack timeline.StackID) {
+		first := true
+		for _, r := range run {
+			if r.From, r.To = max(r.From, around.From), min(r.To, around.To); r.From < r.To {
+				visit(r, stack, first)
+				first = false
+			}
+		}
+	})
+}
+
 // in cuts a span on a CPU half-way between the samples that were taken in it; without
 // any there is nothing to visit.
 func (s *samples) in(strand timeline.StrandID, span diagnosis.Span, visit func(diagnosis.Span, timeline.StackID)) {
