@@ -237,23 +237,7 @@ func (s *spent) helped(c *diagnosis.Case) (out []diagnosis.Span) {
 	if len(work) == 0 {
 		return nil
 	}
-	type nap struct {
-		stays []stay
-		asked diagnosis.Time
-	}
-	var naps []nap
-	for i, k := 0, 0; i < len(s.stays); i = k {
-		first := &s.stays[i]
-		asked := first.From
-		for _, p := range c.Requests[first.Request].Parts {
-			if len(work[p.Strand]) > 0 {
-				asked = min(asked, p.From)
-			}
-		}
-		for k = i; k < len(s.stays) && s.stays[k].Request == first.Request; k++ {
-		}
-		naps = append(naps, nap{s.stays[i:k], asked})
-	}
+	naps := s.naps(c, work)
 	slices.SortStableFunc(naps, func(a, b nap) int { return cmp.Compare(a.asked, b.asked) })
 	asked := make([]diagnosis.Time, len(naps))
 	for i := range naps {
@@ -264,7 +248,7 @@ func (s *spent) helped(c *diagnosis.Case) (out []diagnosis.Span) {
 		if !atWork(work, asked[i]) {
 			idle++
 		}
-		if done > c.Requests[naps[i].stays[0].Request].End {
+		if done > c.Requests[naps[i].of].End {
 			late++
 		}
 		for _, w := range naps[i].stays {

@@ -291,3 +291,38 @@ func helped(work map[timeline.StrandID][]window, asked []diagnosis.Time) []diagn
 	}
 	return done
 }
+
+// nap is a request that has helpers do something, and its sleeps until that is done.
+type nap struct {
+	of    diagnosis.RequestID
+	asked diagnosis.Time
+	stays []stay
+}
+
+// naps are those that sleep; and, where most of an endpoint do, its others, of whom no sleep is told.
+func (s *spent) naps(c *diagnosis.Case, work map[timeline.StrandID][]window) (out []nap) {
+	sleep, of := map[diagnosis.RequestID]bool{}, map[string]int{}
+	for i, k := 0, 0; i < len(s.stays); i = k {
+		first := &s.stays[i]
+		asked := first.From
+		for _, p := range c.Requests[first.Request].Parts {
+			if len(work[p.Strand]) > 0 {
+				asked = min(asked, p.From)
+			}
+		}
+		for k = i; k < len(s.stays) && s.stays[k].Request == first.Request; k++ {
+		}
+		if !sleep[first.Request] {
+			sleep[first.Request] = true
+			of[c.Requests[first.Request].Endpoint]++
+		}
+		out = append(out, nap{first.Request, asked, s.stays[i:k]})
+	}
+	all := endpointTimes(c)
+	for _, id := range c.Measured() {
+		if r := &c.Requests[id]; !sleep[id] && 2*of[r.Endpoint] > all[r.Endpoint].requests && r.FirstRead != recording.NoTime {
+			out = append(out, nap{of: id, asked: r.FirstRead})
+		}
+	}
+	return out
+}
