@@ -282,32 +282,6 @@ func (s *shortage) station(c *diagnosis.Case) *station {
 	return stationAt(c, kindPool, func(x *station) bool { return s.size > 0 && x.name == s.peer })
 }
 
-// fix says how there would be enough of it, in the runtime's own words.
-func (s *shortage) fix() string {
-	switch {
-	case s.rt == recording.RuntimeGo && strings.HasPrefix(s.name, "sql.(*DB)."):
-		return "raise sql.DB.SetMaxOpenConns to the requests in flight, if the database can take as many; or hold a connection for less: end transactions, and close rows, before other work"
-	case s.gate != "":
-		return "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
-	case s.turns && s.rt != recording.RuntimePython:
-		return "raise what lets so few calls through at once: a client's or a pool's limit of connections, or a semaphore or lock of the service's own, " +
-			"which is to be held around the call alone"
-	case s.turns:
-		return "raise what lets so few calls through at once: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
-			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"
-	case s.rt == recording.RuntimeNode && s.session:
-		return "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
-	case s.noun != "":
-		return taskPoolFix(s.rt, s.noun)
-	case s.k != nil && s.k.room != "":
-		return "less work for each thing that is put there, several in one call or one write; or more " + workerNoun(s.rt) +
-			" that take from it, if what they do is waiting or processors are idle; a longer queue helps against short bursts only; where things may be lost, do not wait for room"
-	case s.peer == "" && s.k != nil && s.k.lock != timeline.None:
-		return "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
-	}
-	return poolFix(s.rt, s.peer)
-}
-
 // behind returns what requests wait less for workers once the waits are gone. Who is sent
 // for in a wait for an executor does not wait itself: its threads are spared nothing.
 func (s *shortage) behind(c *diagnosis.Case) []diagnosis.Span {
