@@ -217,7 +217,7 @@ func discards(c *diagnosis.Case) map[recording.ConnID]bool {
 
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	n, others := len(ch.churned), ""
-	if had := ch.opened(c) - n; had > 0 {
+	if had := ch.opened(c) - n; had > 0 && had != ch.needed {
 		others = "; " + diagnosis.Thousands(int64(had)) + " more needed one anyway"
 	}
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))

@@ -111,7 +111,7 @@ func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
 			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
-				return ", its probes up to " + human(im.MeanSaving) + " of a request (included here)"
+				return " and up to " + human(im.MeanSaving) + " of a request (included here)"
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func cost(r *Report, all bool) string {
 	if n := r.Requests.Excluded; n > 0 || all {
 		text += plural(n, "request") + " that measure no latency; "
 	}
-	if text += percent(r.Requests.UnaccountedShare) + " of all time unaccounted for"; r.Requests.UnknownShare >= unit/100 {
+	if text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted for"; r.Requests.UnknownShare >= unit/100 {
 		text += ", " + percent(r.Requests.UnknownShare) + " of unknown cause"
 	}
 	if w := rec.WaitStacks; w != nil && all {
