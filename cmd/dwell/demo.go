@@ -166,6 +166,7 @@ func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
 	if a.empty() {
 		return nil, fmt.Errorf("dwell demo: %s", a.whyEmpty())
 	}
+	a.path = "" // it goes with the demo
 	return a, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/recording"
 )
 
 // What a reader is told to look at first is not called worth little: it is said whole, with its fix.
@@ -35,6 +36,30 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is expected\n%s", want, out.String())
+		}
+	}
+}
+
+// Where nothing stands out, what may be chance and is half of p99 is named at once, and said whole.
+func TestWhatMayBeChanceIsNamed(t *testing.T) {
+	text, err := os.ReadFile(stories + "cpu-bound/lead.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for high, named := range map[recording.Duration]bool{9_000_000: true, 3_000_000: false} {
+		_, r := load(t, string(text), diagnosis.Options{})
+		f := r.Leads[0] // which has the quantiles of its endpoint: p99 is 10.4 ms
+		f.ID, f.Why, f.Impact = "gc-pause", "the collector stops requests", report.Impact{P99Saving: 2_000_000, P99High: high, Unsure: true}
+		r.Findings, r.Leads, r.Dominant, r.Minor = nil, nil, nil, []report.Finding{f}
+		var out bytes.Buffer
+		if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if first := strings.Contains(out.String(), "; gc-pause (0 ms to 9.00 ms of p99) may be chance."); first != named {
+			t.Errorf("p99 may fall by %d ns: named %v\n%s", high, first, out.String())
+		}
+		if !strings.Contains(out.String(), "May be chance (record for longer): gc-pause: the collector stops requests\n") {
+			t.Errorf("what it takes is not said\n%s", out.String())
 		}
 	}
 }

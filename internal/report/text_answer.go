@@ -141,10 +141,20 @@ func wrong(r *Report) (string, style) {
 	if missing > 0 {
 		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
 	}
-	if text += "."; len(r.Leads) > 0 {
+	if text += r.chance() + "."; len(r.Leads) > 0 {
 		text += " The leads say what could be quicker all the same."
 	}
 	return text, s
+}
+
+// chance names what may be half of p99, and is not told from chance.
+func (r *Report) chance() string {
+	for i := range r.Minor {
+		if f := &r.Minor[i]; f.Impact.Unsure && f.p99 > 0 && 2*f.Impact.P99High >= f.p99 {
+			return "; " + f.ID + " (" + f.bounds() + ") may be chance"
+		}
+	}
+	return ""
 }
 
 // besides is what dominates beside the findings, and is no consequence of one.

@@ -271,10 +271,12 @@ func minor(p *page, r *Report) {
 		}
 		return
 	}
-	var little, unsure []string
+	var little []string
+	var unsure []*Finding
 	goes := map[string][]string{}
 	first := besides(r)
-	for _, f := range r.Minor {
+	for i := range r.Minor {
+		f := &r.Minor[i]
 		switch {
 		case f.ID == itself && (first == nil || f.ID != first.ID):
 		case first != nil && f.ExplainedBy == "" && slices.Contains(first.With, f.ID):
@@ -285,9 +287,9 @@ func minor(p *page, r *Report) {
 		case f.ExplainedBy != "":
 			goes[f.ExplainedBy] = append(goes[f.ExplainedBy], f.ID)
 		case f.Impact.Unsure:
-			unsure = append(unsure, f.ID+" ("+f.bounds()+")"+seldom(&f))
+			unsure = append(unsure, f)
 		default:
-			little = append(little, p.saves(&f))
+			little = append(little, p.saves(f))
 		}
 	}
 	var text []string
@@ -301,8 +303,21 @@ func minor(p *page, r *Report) {
 	if text != nil {
 		p.hang(plain, p.paint(bold, head), strings.Join(text, "; "), whole)
 	}
-	if unsure != nil {
-		p.hang(plain, p.paint(bold, "May be chance (record for longer): "), strings.Join(unsure, ", "), whole)
+	mayBeChance(p, unsure, len(r.Findings) == 0)
+}
+
+// mayBeChance tells what would be worth having, and is not told from chance: between what bounds it is, and what it takes where it
+// is the only one, and nothing was found.
+func mayBeChance(p *page, unsure []*Finding, alone bool) {
+	var list []string
+	for _, f := range unsure {
+		list = append(list, f.ID+" ("+f.bounds()+")")
+	}
+	if alone && len(unsure) == 1 {
+		list[0] = unsure[0].ID + ": " + unsure[0].Why
+	}
+	if list != nil {
+		p.hang(plain, p.paint(bold, "May be chance (record for longer): "), strings.Join(list, ", "), whole)
 	}
 }
 
