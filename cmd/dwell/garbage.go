@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 )
 
 // mostGarbage is how many bytes of garbage may lie beside what is in use, once that is as much; below, it may
@@ -25,11 +26,15 @@ const (
 // takes is how much memory, in bytes, the analysis of a recording of so many bytes takes at least.
 func takes(stored int64) int64 { return max(leastTaken, min(stored, mostTaken/expands)*expands) }
 
+// usualPercent is GOGC, as it was when the first recording was read.
+var usualPercent = sync.OnceValue(func() int { return debug.SetGCPercent(-1) })
+
 // boundGarbage keeps to mostGarbage from now on: after each collection it is said when memory, of which no
 // less was taken before, calls for the next. The first is due once as much is taken as is going to be in any case,
 // by the analysis of a recording of so many bytes.
 func boundGarbage(stored int64) {
-	most, percent := uint64(takes(stored)), debug.SetGCPercent(-1)
+	most, percent := uint64(takes(stored)), usualPercent()
+	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(int64(most))
 	var collected func(*[16]byte)
 	collected = func(again *[16]byte) {

@@ -108,13 +108,13 @@ func (d *deeds) addOrHelped(list []deed, id timeline.LockID, strand timeline.Str
 		return d.add(list, id, strand, a)
 	}
 	for _, r := range d.servedBy(strand, a.From, a.To) {
-		for g := d.c.Requests[r].Segments(); g.Next(); {
+		for g := d.c.Requests[r].Segments(); g.Next() && g.From < a.To; {
 			switch g.Cause {
 			case timeline.CauseRemote, timeline.CauseDisk, timeline.CauseIPC, timeline.CauseSleep:
 			default:
 				continue
 			}
-			if g.To <= a.From || g.From >= a.To {
+			if g.To <= a.From {
 				continue
 			}
 			before, helped := a, a

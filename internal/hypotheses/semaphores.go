@@ -84,6 +84,19 @@ func behindTasks(c *diagnosis.Case) map[taskCalls][]behind {
 	return c.Shared("waits of tasks behind others", func() any { return findBehindTasks(c) }).(map[taskCalls][]behind)
 }
 
+// eachUnexplained visits the waits of tasks that nothing else ends, and with the answer to which call of another each ends; None if to
+// none.
+func eachUnexplained(c *diagnosis.Case, visit func(stay, timeline.CallID)) {
+	for _, loop := range c.Loops() {
+		answers := answeredOn(c, loop)
+		for _, s := range stays(c, timeline.CauseUnknown, func(s *timeline.Segment) bool {
+			return s.Strand == loop && s.Phase == timeline.PhaseHandler && s.Call == timeline.None && s.To.Sub(s.From) >= milli
+		}) {
+			visit(s, answers.before(c, &s))
+		}
+	}
+}
+
 func findBehindTasks(c *diagnosis.Case) map[taskCalls][]behind {
 	shapes := shapesOf(c)
 	type ending struct {
@@ -91,19 +104,13 @@ func findBehindTasks(c *diagnosis.Case) map[taskCalls][]behind {
 		calls    taskCalls
 	}
 	ended, all := map[ending][]behind{}, map[string]Duration{}
-	for _, loop := range c.Loops() {
-		answers := answeredOn(c, loop)
-		for _, s := range stays(c, timeline.CauseUnknown, func(s *timeline.Segment) bool {
-			return s.Strand == loop && s.Phase == timeline.PhaseHandler && s.Call == timeline.None && s.To.Sub(s.From) >= milli
-		}) {
-			endpoint := c.Requests[s.Request].Endpoint
-			all[endpoint] += s.To.Sub(s.From)
-			if id := answers.before(c, &s); id != timeline.None {
-				k := ending{endpoint, taskCalls{shapes.of[id], c.Calls[id].Request == timeline.None}}
-				ended[k] = append(ended[k], behind{s, id})
-			}
+	eachUnexplained(c, func(s stay, id timeline.CallID) {
+		endpoint := c.Requests[s.Request].Endpoint
+		if all[endpoint] += s.To.Sub(s.From); id != timeline.None {
+			k := ending{endpoint, taskCalls{shapes.of[id], c.Calls[id].Request == timeline.None}}
+			ended[k] = append(ended[k], behind{s, id})
 		}
-	}
+	})
 	out := map[taskCalls][]behind{}
 	for k, list := range ended {
 		var d Duration
@@ -199,11 +206,7 @@ func underWay(c *diagnosis.Case, by taskCalls, list []behind) (of Duration) {
 
 // behindTask says what requests wait for that another's task does.
 func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candidate {
-	calls, waits := map[timeline.CallID]bool{}, []diagnosis.Span(nil)
-	for i := range list {
-		waits = append(waits, list[i].Span)
-		calls[list[i].call] = true
-	}
+	calls, waits := callsOfBehind(list), spansOfBehind(list)
 	of := shapesOf(c).list[shape]
 	what := "the call " + strings.TrimSpace(of.operation+" to "+of.peer)
 	rare := rareShapes(c, []*deed{{call: list[0].call}})
@@ -241,6 +244,15 @@ func spansOfBehind(list []behind) (waits []diagnosis.Span) {
 	return waits
 }
 
+// callsOfBehind are the calls that they end with.
+func callsOfBehind(list []behind) map[timeline.CallID]bool {
+	calls := map[timeline.CallID]bool{}
+	for i := range list {
+		calls[list[i].call] = true
+	}
+	return calls
+}
+
 // behindNobodies are what requests wait for that tasks do which serve none.
 func behindNobodies(c *diagnosis.Case) (out []diagnosis.Candidate) {
 	tasks := behindTasks(c)
@@ -255,11 +267,7 @@ func behindNobodies(c *diagnosis.Case) (out []diagnosis.Candidate) {
 // oneEach reports that each of the calls lets one wait end, as a queue has room for one more then: not all, as a result does
 // that is for all.
 func oneEach(list []behind) bool {
-	calls := map[timeline.CallID]bool{}
-	for i := range list {
-		calls[list[i].call] = true
-	}
-	return 4*len(list) <= 5*len(calls)
+	return 4*len(list) <= 5*len(callsOfBehind(list))
 }
 
 // behindNobody says what requests wait for that a task does which serves none.
@@ -282,7 +290,7 @@ func behindNobody(c *diagnosis.Case, of taskCalls, list []behind) diagnosis.Cand
 		Evidence: []diagnosis.Evidence{
 			whose(c, waits).inRequest("mean wait of a request", " for it", diagnosis.Total(waits)),
 			diagnosis.Count("waits that end as such a call is answered", len(list)),
-			diagnosis.Count("of those calls, made when none other was under way", len(of.list(c))),
+			diagnosis.Count("of those calls, of which at most one in twenty is made while another is under way", len(of.list(c))),
 		},
 	}
 }
@@ -295,24 +303,17 @@ func joinedSleeps(c *diagnosis.Case) (out []stay) {
 		return nil
 	}
 	ended, all, joined := map[string][]stay{}, map[string]Duration{}, map[string]Duration{}
-	for _, loop := range c.Loops() {
-		answers := answeredOn(c, loop)
-		for _, s := range stays(c, timeline.CauseUnknown, func(s *timeline.Segment) bool {
-			return s.Strand == loop && s.Phase == timeline.PhaseHandler && s.Call == timeline.None && s.To.Sub(s.From) >= milli
-		}) {
-			endpoint := c.Requests[s.Request].Endpoint
-			all[endpoint] += s.To.Sub(s.From)
-			id := answers.before(c, &s)
-			if id == timeline.None {
-				continue
-			}
-			if nap := sleptBefore(c, &c.Calls[id]); nap.From < nap.To && nap.From < s.To && s.From < nap.To {
-				joined[endpoint] += s.To.Sub(s.From)
-				s.From, s.To = max(s.From, nap.From), min(s.To, nap.To)
-				ended[endpoint] = append(ended[endpoint], s)
-			}
+	eachUnexplained(c, func(s stay, id timeline.CallID) {
+		endpoint := c.Requests[s.Request].Endpoint
+		if all[endpoint] += s.To.Sub(s.From); id == timeline.None {
+			return
 		}
-	}
+		if nap := sleptBefore(c, &c.Calls[id]); nap.From < nap.To && nap.From < s.To && s.From < nap.To {
+			joined[endpoint] += s.To.Sub(s.From)
+			s.From, s.To = max(s.From, nap.From), min(s.To, nap.To)
+			ended[endpoint] = append(ended[endpoint], s)
+		}
+	})
 	for _, endpoint := range slices.Sorted(maps.Keys(ended)) {
 		if len(ended[endpoint]) >= fewBehind && diagnosis.ShareOf(int64(joined[endpoint]), int64(all[endpoint])) >= mostlyBehind {
 			out = append(out, ended[endpoint]...)

@@ -177,6 +177,9 @@ func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) 
 // A request that sleeps may look now and then whether a thread or process is done with something, which no fact says is for the
 // request: without the sleep it would wait for that.
 
+// handsOn is how often a helper may hand on to another at most, for each is looked for among all threads.
+const handsOn = 4
+
 // helpers are the threads that serve no request and that those who do let go on, of which each does as much as half of what the
 // one does that does most, by what each did: from when somebody ended its wait until it waits so again.
 func helpers(c *diagnosis.Case) map[timeline.StrandID][]window {
@@ -186,12 +189,15 @@ func helpers(c *diagnosis.Case) map[timeline.StrandID][]window {
 	}
 	delete(letGo, timeline.None)
 	serve := maps.Clone(letGo)
-	for more := true; more; { // a helper may hand on to another
-		more = false
+	for range handsOn {
+		more := false
 		for i := range c.Strands {
 			if s := timeline.StrandID(i); !letGo[s] && helps(c, s, letGo) {
 				letGo[s], more = true, true
 			}
+		}
+		if !more {
+			break
 		}
 	}
 	work, most := map[timeline.StrandID][]window{}, Duration(0)

@@ -9,8 +9,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// tenSleepers are ten requests of a loop, each of which sleeps for 5 ms; what comes then is on its connections 1 and 2.
-func tenSleepers() *strings.Builder {
+// tenWaiters are ten requests of a loop, each of which waits until so many us after it came, when that ends as told; what comes then
+// is on its connections 1 and 2.
+func tenWaiters(ends string, until func(i int) int) *strings.Builder {
 	story := &strings.Builder{}
 	story.WriteString(`# dwell recording, text form 1
 1ms manifest cpus=2 hooks="sched io sockets arrivals"
@@ -21,23 +22,26 @@ func tenSleepers() *strings.Builder {
 1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
 `)
 	for i := range 10 {
+		woken := 10_000 + until(i)
 		fmt.Fprintf(story, `
 %[1]d10000us off thread=1 since=%[2]d16000us woken=%[1]d09990us syscall=epoll_wait waker-kind=interrupt
 %[1]d10000us chunk conn=1 thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d09990us last=%[1]d09990us
 %[1]d10000us http-request conn=1 offset=%[3]d head=40 method=GET route=/items
-%[1]d15100us off thread=1 since=%[1]d10100us woken=%[1]d15000us syscall=epoll_wait timed=1 waker-kind=interrupt
-%[1]d15200us chunk conn=1 thread=1 dir=write offset=%[4]d bytes=60
-%[1]d15200us http-response conn=1 offset=%[4]d head=60 status=200
-`, i+1, i, 40*i, 60*i)
+%[1]d%[6]dus off thread=1 since=%[1]d10100us woken=%[1]d%[5]dus syscall=epoll_wait %[8]s waker-kind=interrupt
+%[1]d%[7]dus chunk conn=1 thread=1 dir=write offset=%[4]d bytes=60
+%[1]d%[7]dus http-response conn=1 offset=%[4]d head=60 status=200
+`, i+1, i, 40*i, 60*i, woken, woken+10, woken+20, ends)
 	}
 	return story
 }
 
-// Every request of a loop sleeps for 5 ms. In the last one's time another's callback computes for
-// 60 ms: what it takes longer than the others it waited for the loop, behind that one.
-func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
-	story := tenSleepers()
-	story.WriteString(`
+// tenSleepers each sleep for 5 ms.
+func tenSleepers() *strings.Builder {
+	return tenWaiters("timed=1", func(int) int { return 5000 })
+}
+
+// held is one request more, in whose time another's callback computes for 60 ms.
+const held = `
 1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
 1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us
 1110000us http-request conn=1 offset=400 head=40 method=GET route=/items
@@ -48,7 +52,13 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 1170200us chunk conn=1 thread=1 dir=write offset=600 bytes=60
 1170200us http-response conn=1 offset=600 head=60 status=200
 1190000us off thread=1 since=1170300us woken=1189990us syscall=epoll_wait waker-kind=interrupt
-`)
+`
+
+// Every request of a loop sleeps for 5 ms. In the last one's time another's callback computes for
+// 60 ms: what it takes longer than the others it waited for the loop, behind that one.
+func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
+	story := tenSleepers()
+	story.WriteString(held)
 	tl := parsed(t, []byte(story.String()))
 	r := &tl.Requests[10]
 	by := map[timeline.Cause]recording.Duration{}
@@ -66,37 +76,13 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 // Requests of a loop wait for what no fact shows, for 100 us, or two of them for 900: that is next to nothing, however much it differs. In the last
 // one's time another's callback computes for 60 ms: it waited for the loop.
 func TestHowFarShortWaitsDifferDoesNotMatter(t *testing.T) {
-	story := &strings.Builder{}
-	story.WriteString(`# dwell recording, text form 1
-1ms manifest cpus=2 hooks="sched io sockets arrivals"
-1ms process id=1 pid=100 runtime=python comm=app
-1ms thread id=1 tid=100 process=1
-1ms thread-state thread=1 on=1
-1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
-1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
-`)
-	for i := range 10 {
-		fmt.Fprintf(story, `
-%[1]d10000us off thread=1 since=%[2]d16000us woken=%[1]d09990us syscall=epoll_wait waker-kind=interrupt
-%[1]d10000us chunk conn=1 thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d09990us last=%[1]d09990us
-%[1]d10000us http-request conn=1 offset=%[3]d head=40 method=GET route=/items
-%[1]d10%[5]d50us off thread=1 since=%[1]d10100us woken=%[1]d10%[5]d40us syscall=epoll_wait waker-kind=interrupt
-%[1]d10%[5]d60us chunk conn=1 thread=1 dir=write offset=%[4]d bytes=60
-%[1]d10%[5]d60us http-response conn=1 offset=%[4]d head=60 status=200
-`, i+1, i, 40*i, 60*i, 1+i%4/3*8)
-	}
-	story.WriteString(`
-1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
-1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us
-1110000us http-request conn=1 offset=400 head=40 method=GET route=/items
-1110100us chunk conn=2 thread=1 dir=read offset=0 bytes=40 arrived=1109990us last=1109990us
-1110100us http-request conn=2 offset=0 head=40 method=GET route=/report
-1170100us chunk conn=2 thread=1 dir=write offset=0 bytes=60
-1170100us http-response conn=2 offset=0 head=60 status=200
-1170200us chunk conn=1 thread=1 dir=write offset=600 bytes=60
-1170200us http-response conn=1 offset=600 head=60 status=200
-1190000us off thread=1 since=1170300us woken=1189990us syscall=epoll_wait waker-kind=interrupt
-`)
+	story := tenWaiters("", func(i int) int {
+		if i%4 == 3 {
+			return 940
+		}
+		return 140
+	})
+	story.WriteString(held)
 	tl := parsed(t, []byte(story.String()))
 	by := map[timeline.Cause]recording.Duration{}
 	for g := tl.Requests[10].Segments(); g.Next(); {

@@ -25,10 +25,6 @@ func TestProblems(t *testing.T) {
 	if err := problems(sound()); err != nil {
 		t.Fatal(err)
 	}
-	o := sound()
-	if o.Demo.Associated, o.Demo.Lost = 0.98958, 2; problems(o) != nil {
-		t.Errorf("two calls of 192 are nobody's, where two events were lost: %v", problems(o))
-	}
 	for _, c := range []struct {
 		spoil func(*outcome.Outcome)
 		says  string
@@ -38,7 +34,7 @@ func TestProblems(t *testing.T) {
 		{func(o *outcome.Outcome) { o.Demo.Live = false }, "demo: live false"},
 		{func(o *outcome.Outcome) { o.Demo.Findings = []string{"slow-peer"} }, "found [slow-peer], not connection-churn"},
 		{func(o *outcome.Outcome) { o.Demo.Repaired = []string{theFault} }, "in the repaired variant"},
-		{func(o *outcome.Outcome) { o.Demo.Associated, o.Demo.Lost = 0.98, 1 }, "98.0 % of the calls"}, // 3.8 of 192
+		{func(o *outcome.Outcome) { o.Demo.Associated = 0.98 }, "98.0 % of the calls"},
 		{func(o *outcome.Outcome) { o.Truth.Matched = 58 }, "61 requests sent, 58 found"},
 		{func(o *outcome.Outcome) { o.Truth.Extra = 2 }, "2 extra"},
 		{func(o *outcome.Outcome) { o.Truth.Wrong = 1 }, "1 to another"},
