@@ -31,7 +31,10 @@ func computedIn(t *testing.T, of func(i int) recording.Time, in func(i int) int,
 		if id > 1 {
 			caller = " caller=" + string(rune('0'+id-1))
 		}
-		l = append(l, `000000001us frame id=`+string(rune('0'+id))+` type=go `+f)
+		if !strings.HasPrefix(f, "type=") {
+			f = "type=go " + f
+		}
+		l = append(l, `000000001us frame id=`+string(rune('0'+id))+" "+f)
 		l.at(2+id, "stack id=%d frame=%d"+caller, id, id)
 	}
 	for i := range 90 {
@@ -78,6 +81,11 @@ func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
 		`function="github.com/made/up/render.(*Pages).Write" file=/m/pkg/mod/github.com/made/up@v1.2.0/render.go line=60`,
 		`function="main.page" file=/srv/main.go line=25`,
 	}
+	pydoc := []string{
+		`type=native function=_PyEval_EvalFrameDefault module=python3.11`,
+		`type=python function=ModuleScanner.run file=/usr/lib/python3.11/pydoc.py line=2195`,
+		`type=python function=BaseHTTPRequestHandler.handle file=/usr/lib/python3.11/http/server.py line=432`,
+	}
 	same := func(int) recording.Time { return 1650 * us }
 	varied := func(i int) recording.Time { return recording.Time(200+i%10*400) * us }
 	for _, c := range []struct {
@@ -89,6 +97,7 @@ func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
 	}{
 		{"parsed each time", same, parsing, "beneath render.(*Pages).loadAll (render.go:70), for about as long in each request", true},
 		{"parsed, more or less", varied, parsing, "beneath render.(*Pages).loadAll (render.go:70)", false},
+		{"a language's own library, in native code", varied, pydoc, "in ModuleScanner.run (pydoc.py:2195), 100 % of it (81 % to 100 % by 16 samples)", false},
 		{"rendered", same, parsing[3:], "beneath render.(*Pages).Write (render.go:60)", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

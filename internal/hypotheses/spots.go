@@ -74,8 +74,9 @@ type ownPlace struct {
 }
 
 // ownSite returns the innermost frame of a stack that is the service's own code; if it
-// has none, the innermost that is not the runtime's. Many samples share a stack: each is
-// looked through once.
+// has none, the innermost that is not the runtime's, or, where that is native code, the
+// innermost function in the service's language. Many samples share a stack: each is looked
+// through once.
 func ownSite(c *diagnosis.Case, id timeline.StackID) ownPlace {
 	known := c.Shared("own sites", func() any { return map[timeline.StackID]ownPlace{} }).(map[timeline.StackID]ownPlace)
 	own, ok := known[id]
@@ -88,7 +89,11 @@ func ownSite(c *diagnosis.Case, id timeline.StackID) ownPlace {
 }
 
 func findOwnSite(c *diagnosis.Case, id timeline.StackID) (own ownPlace) {
+	var library *recording.Frame
 	for _, f := range c.StackFrames(id) {
+		if library == nil && symbol.Managed(f) && !symbol.Glue(f) {
+			library = &f
+		}
 		if w := symbol.WalkOf(f); w != symbol.WalkNone {
 			own.walk = w
 		} else if symbol.Application(f) {
@@ -96,7 +101,9 @@ func findOwnSite(c *diagnosis.Case, id timeline.StackID) (own ownPlace) {
 			return own
 		}
 	}
-	own.frame, _ = c.SiteOf(id)
+	if own.frame, _ = c.SiteOf(id); library != nil && !symbol.Managed(own.frame) {
+		own.frame = *library
+	}
 	return own
 }
 
