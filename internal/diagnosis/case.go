@@ -11,12 +11,11 @@ type Case struct {
 	*timeline.Timeline
 	Options
 	Overall  Symptom     // all measured requests
-	Symptoms []Symptom   // with enough requests to decide anything; where none has, of all together
+	Symptoms []Symptom   // with enough requests to decide anything, and one that takes most of the time; where none has enough, of all together
 	spans    [2]Time     // from the first start to the last end of a measured request
 	measured []RequestID // the requests of Overall, in order of id
 	shared   map[string]any
 	once     *once
-	few      bool // requests are too few to decide anything: what is worth having is a lead at most
 }
 
 // NewCase returns what hypotheses would test of a timeline.
@@ -29,21 +28,7 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	c := &Case{Timeline: tl, Options: o.withDefaults(), once: newOnce()}
 	all, overall, each := symptoms(tl, c.Options)
 	c.Overall, c.measured = overall, all
-	for _, s := range each {
-		if len(s.Requests) >= c.MinRequests {
-			c.Symptoms = append(c.Symptoms, s)
-		}
-	}
-	if c.Symptoms == nil && len(overall.Requests) >= c.MinRequests {
-		c.Symptoms = []Symptom{overall} // many endpoints, few requests each
-	}
-	c.few = c.Symptoms == nil
-	switch {
-	case c.few && len(each) == 1:
-		c.Symptoms = each
-	case c.few && len(each) > 0:
-		c.Symptoms = []Symptom{overall}
-	}
+	c.Symptoms = judged(c, overall, each)
 	for i, id := range c.measured {
 		r := &tl.Requests[id]
 		if i == 0 || r.Start < c.spans[0] {
@@ -52,6 +37,34 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 		c.spans[1] = max(c.spans[1], r.End)
 	}
 	return c, each
+}
+
+// judged are the symptoms that hypotheses are held against: where no endpoint has enough requests, that of all
+// together. An endpoint of few requests that takes most of the time is one of them all the same, and where
+// there are no more requests at all those there are.
+func judged(c *Case, overall Symptom, each []Symptom) (list []Symptom) {
+	for i := range each {
+		s := &each[i]
+		if s.Few = len(s.Requests) < c.MinRequests; !s.Few || 2*s.total > overall.total && len(overall.Requests) >= c.MinRequests {
+			list = append(list, *s)
+		}
+	}
+	enough := slices.ContainsFunc(list, func(s Symptom) bool { return !s.Few })
+	switch {
+	case enough:
+		return list
+	case len(each) == 1:
+		return each
+	case len(each) > 0:
+		overall.Few = len(overall.Requests) < c.MinRequests
+		return []Symptom{overall} // many endpoints, few requests each
+	}
+	return nil
+}
+
+// few reports that nothing can be decided of any endpoint.
+func (c *Case) few() bool {
+	return !slices.ContainsFunc(c.Symptoms, func(s Symptom) bool { return !s.Few })
 }
 
 // Busy returns the time from the first measured request's start to the last one's

@@ -16,13 +16,13 @@ func (j *judge) verdict(t *trial) {
 		return
 	}
 	best := j.bestOf(t)
-	if best != nil && !j.few && j.behindLead(best) != "" {
+	if best != nil && !j.few() && j.behindLead(best) != "" {
 		j.out.Minor = append(j.out.Minor, j.minor(t, best))
 		return
 	}
 	out := Outcome{ID: t.ID, Evidence: t.res.Evidence, Missing: t.res.Undecided}
 	out.Another = t.res.Another && out.Missing != ""
-	if out.Missing == "" && j.few {
+	if out.Missing == "" && j.few() {
 		out.Missing = j.tooFew()
 	}
 	if out.Missing == "" {
@@ -55,7 +55,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		best, why, spans := sc.best, "", cd.spans
 		words, when := j.once(&sc, j.ledger.left(cd.seen))
 		switch {
-		case sc.worth && j.few:
+		case sc.worth && !sc.sure:
 			why = "seen in " + Plural(sc.best.Requests, "request") + ", too few to prove it"
 		case sc.worth && cd.Decide != "":
 			why = "not proven"

@@ -6,6 +6,7 @@ type scored struct {
 	impacts []Impact // where it is a finding, the largest first
 	best    Impact   // the largest, finding or not
 	worth   bool     // at some endpoint it is worth having, though it may only say where
+	sure    bool     // at one of enough requests to decide that
 }
 
 func (s *scored) passes() bool { return len(s.impacts) > 0 }
@@ -33,11 +34,11 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 		s := &j.Symptoms[i]
 		im := m.impact(s)
 		worth := j.worth(i, &m, &im)
-		if sc.best.Requests == 0 || worth && !sc.worth || worth == sc.worth && larger(im, sc.best) {
+		if sure := worth && !s.Few; sc.best.Requests == 0 || sure && !sc.sure || sure == sc.sure && (worth && !sc.worth || worth == sc.worth && larger(im, sc.best)) {
 			sc.best = im
 		}
-		sc.worth = sc.worth || worth
-		if worth && !j.few && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
+		sc.worth, sc.sure = sc.worth || worth, sc.sure || worth && !s.Few
+		if worth && !s.Few && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
 			sc.impacts = append(sc.impacts, im)
 			if n := len(sc.impacts) - 1; larger(im, sc.impacts[0]) {
 				sc.impacts[0], sc.impacts[n] = sc.impacts[n], sc.impacts[0]

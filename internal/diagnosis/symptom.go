@@ -17,6 +17,7 @@ type Symptom struct {
 	Noise50, Noise99 Duration    // difference of the quantile between two halves of the recording
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
 
+	Few   bool // too few requests to decide anything: what is worth having is a lead at most
 	Mean  Duration
 	byID  []RequestID
 	runs  [][]RequestID // the same requests, in order of start, in blocks

@@ -145,6 +145,7 @@ type Endpoint struct {
 	Slowest timeline.RequestID `json:"slowest_request"`
 
 	total Duration // summed over all its requests
+	few   bool     // too few requests to prove a cause
 
 	ids requestSets
 }
