@@ -79,13 +79,6 @@ func TestUndecided(t *testing.T) {
 		every(tl, "GET /", 7, func(int) []piece { return work(2000) })
 		expect(t, Diagnose(tl, []Hypothesis{hyp}, Options{}), map[string]string{"lock": "lead"})
 	})
-	t.Run("too few requests of an endpoint among others", func(t *testing.T) {
-		for seldom, want := range map[int]string{19: "lead", 20: "found", 9: "ruled out"} { // 9: others take more in all
-			tl := healthy(40)
-			every(tl, "GET /seldom", seldom, func(int) []piece { return work(12_000) })
-			expect(t, Diagnose(tl, []Hypothesis{hyp}, Options{}), map[string]string{"lock": want})
-		}
-	})
 	t.Run("loss inside a request", func(t *testing.T) {
 		tl := healthy(40)
 		tl.Losses = []timeline.Loss{{Hook: recording.HookIO, From: tl.Requests[7].Start, To: tl.Requests[7].End, Count: 3}}

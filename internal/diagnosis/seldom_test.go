@@ -27,3 +27,13 @@ func TestWhatHappenedOnceComesAfterWhatAlwaysDoes(t *testing.T) {
 		t.Errorf("%+v", d.Leads)
 	}
 }
+
+// An endpoint of few requests is left out among others, unless they take more than half of the time: nothing is proven of it then.
+func TestFewRequestsThatTakeMostTimeMayHaveALead(t *testing.T) {
+	for seldom, want := range map[int]string{9: "ruled out", 19: "lead", 20: "found"} {
+		tl := newTimeline()
+		every(tl, "GET /often", 40, func(int) []piece { return work(0) })
+		every(tl, "GET /seldom", seldom, func(int) []piece { return work(12_000) })
+		expect(t, Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{}), map[string]string{"lock": want})
+	}
+}

@@ -16,7 +16,7 @@ const failedFrom = 500
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	e := Endpoint{Name: s.Endpoint, Traffic: traffic(tl, s.ByID()), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
-		few: s.Few, ids: requestSets{s.Ordinary, s.Slow, s.Requests}}
+		ids: requestSets{s.Ordinary, s.Slow, s.Requests, s.Few}}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
 	for _, id := range s.ByID() {

@@ -145,13 +145,15 @@ type Endpoint struct {
 	Slowest timeline.RequestID `json:"slowest_request"`
 
 	total Duration // summed over all its requests
-	few   bool     // too few requests to prove a cause
 
 	ids requestSets
 }
 
 // requestSets are the requests near p50, those near p99, and all that are measured.
-type requestSets struct{ ordinary, slow, all []timeline.RequestID }
+type requestSets struct {
+	ordinary, slow, all []timeline.RequestID
+	few                 bool // too few to prove a cause
+}
 
 // Traffic is how many requests were measured, how often they came, and how they were answered.
 type Traffic struct {

@@ -25,7 +25,7 @@ func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 		requestOf(e), human(e.Ordinary), mostOf(e, named, func(c CauseRow) Decimal { return c.P50Share }),
 		slowest(e), slowTake(e), mostOf(e, named, func(c CauseRow) Decimal { return c.P99Share }))
 	text, s = wrong(r)
-	if e.few && r.Requests.singles == nil {
+	if e.ids.few && r.Requests.singles == nil {
 		text += " " + plural(e.Count, "request") + " of " + requestOf(e) + " prove no cause."
 	}
 	if open := unknown(e); open != "" {
