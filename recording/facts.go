@@ -310,7 +310,7 @@ type Frame struct {
 	Function string // with its class, package or module where the runtime tells
 	File     string // of the source
 	Line     int64  // in File
-	Module   string // native: base name of the executable or library
+	Module   string // native: base name of the executable or library; Go: the main module, of its code, where File has a version of it
 }
 
 // Stack declares a stack by its innermost frame and the stack that called it: the

@@ -230,7 +230,7 @@ func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
 // push puts a function on top of a stack, and what is inlined into it.
 func (p *parkDecoder) push(caller recording.StackID, frames []target.GoFrame) recording.StackID {
 	for i := len(frames) - 1; i >= 0; i-- {
-		f := recording.Frame{Type: recording.FrameGo, Function: frames[i].Function, File: frames[i].File, Line: int64(frames[i].Line)}
+		f := goFrame(frames[i])
 		frame, ok := p.frames[f]
 		if !ok {
 			frame = firstGoStack + recording.FrameID(len(p.frames))

@@ -45,10 +45,15 @@ func (s *Session) nameGo(f *goFound) {
 	}
 	s.unwinder.Go(f.pid, func(address uint64) (frames []recording.Frame) {
 		for _, g := range table.Linked(address) {
-			frames = append(frames, recording.Frame{Type: recording.FrameGo, Function: g.Function, File: g.File, Line: int64(g.Line)})
+			frames = append(frames, goFrame(g))
 		}
 		return frames
 	})
+}
+
+// goFrame is a frame of a recording, without its id.
+func goFrame(f target.GoFrame) recording.Frame {
+	return recording.Frame{Type: recording.FrameGo, Function: f.Function, File: f.File, Line: int64(f.Line), Module: f.Module}
 }
 
 // goProcsAt is where a process keeps its GOMAXPROCS.

@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -113,8 +114,8 @@ func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *d
 		return
 	}
 	share := diagnosis.ShareOf(int64(at.samples), int64(len(list)))
-	if at.place(c) != cd.Place {
-		cd.Title += "; " + diagnosis.Percent(share) + " beneath " + at.place(c)
+	if place := at.place(c); !strings.HasPrefix(cd.Place, at.name+" (") && place != cd.Place {
+		cd.Title += "; " + diagnosis.Percent(share) + " beneath " + place
 	}
 	cd.Title += words
 	cd.Evidence = append(cd.Evidence, diagnosis.Part("of the sampled CPU time is beneath "+at.name, share))

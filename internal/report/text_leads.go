@@ -155,7 +155,7 @@ func elsewhere(p *page, r *Report, of int) string {
 	}
 	text := " (the same" + where + ": of the mean / of the slowest " + most(rest[0])
 	if n := len(rest) - 1; n > 0 {
-		text += ", and " + fmt.Sprint(n) + " times more"
+		text += ", and in " + plural(n, "more place")
 	}
 	return text + ")"
 }

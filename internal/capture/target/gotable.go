@@ -2,12 +2,15 @@ package target
 
 import (
 	"bytes"
+	"debug/buildinfo"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 	"weak"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
@@ -17,7 +20,8 @@ import (
 type GoFrame struct {
 	Function string // with its package
 	File     string
-	Line     int // 0 not known
+	Line     int    // 0 not known
+	Module   string // of the main module, where it is a released version: that, as File has it
 }
 
 // GoTable tells which places in the source the addresses of a running Go program are,
@@ -41,6 +45,7 @@ type goCode struct {
 	details []byte
 	tables  funcData
 	quantum uint32 // of addresses in the tables by address: what instructions are a multiple of
+	module  string // the main module, as paths of its files have it; "" not a released version
 }
 
 // funcData reads what the table refers to: the trees of inlined calls. It is nil where
@@ -91,9 +96,20 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 		if code, err = readGoCode(pid, program, bias); err != nil {
 			return nil, err
 		}
+		code.module = mainModule(file)
 		g.keep(key, code)
 	}
 	return &GoTable{code, bias}, nil
+}
+
+// mainModule returns the module that a program's main package is of, with its version, as the paths of its files
+// have it where it was built from a released one (go install example.com/app@v1.2.0); "" where it was not.
+func mainModule(file io.ReaderAt) string {
+	info, err := buildinfo.Read(file)
+	if err != nil || info.Main.Path == "" || !strings.HasPrefix(info.Main.Version, "v") {
+		return ""
+	}
+	return info.Main.Path + "@" + info.Main.Version
 }
 
 // keep remembers the table of an executable as long as it is in use.
@@ -261,6 +277,9 @@ func (t *GoTable) Frames(address uint64) []GoFrame {
 	for range maxInlined {
 		call, parent, inlined := t.inlined(f, pc)
 		frame := GoFrame{File: t.file(f, pc), Line: int(max(0, t.value(f, f.word(funcLines), pc)))}
+		if t.module != "" && strings.Contains(frame.File, t.module+"/") {
+			frame.Module = t.module
+		}
 		if !inlined {
 			frame.Function = t.name(f.word(funcName))
 			return append(frames, frame)

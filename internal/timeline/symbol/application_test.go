@@ -17,6 +17,8 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameGo, Function: "github.com/acme/shop/orders.Total", File: "/home/ci/shop/orders/total.go"}, true},
 		{recording.Frame{Type: recording.FrameGo, Function: "go.etcd.io/bbolt.(*Cursor).Next", File: "/root/go/pkg/mod/go.etcd.io/bbolt@v1.4.3/cursor.go"}, false},
 		{recording.Frame{Type: recording.FrameGo, Function: "go.etcd.io/bbolt.(*Cursor).Next", File: "go.etcd.io/bbolt@v1.4.3/cursor.go"}, false},
+		{recording.Frame{Type: recording.FrameGo, Function: "acme.com/shop/v2/orders.Total", File: "/go/pkg/mod/acme.com/shop/v2@v2.3.5/orders/total.go", Module: "acme.com/shop/v2@v2.3.5"}, true},
+		{recording.Frame{Type: recording.FrameGo, Function: "acme.com/shop/v2/vendor/kit.Total", File: "acme.com/shop/v2@v2.3.5/vendor/kit/total.go", Module: "acme.com/shop/v2@v2.3.5"}, false},
 		{recording.Frame{Type: recording.FrameGo, Function: "fmt.Fprintf", File: "/usr/local/go/src/fmt/print.go"}, false},
 		{recording.Frame{Type: recording.FrameGo, Function: "fmt.Fprintf", File: "fmt/print.go"}, false},
 		{recording.Frame{Type: recording.FrameGo, Function: "runtime.mapIterNext", File: "/usr/local/go/src/runtime/map.go"}, false},
