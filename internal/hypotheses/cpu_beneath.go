@@ -19,7 +19,8 @@ type beneathOf struct {
 
 // functionsOver returns the functions that have half of some samples in or beneath them, the
 // innermost first: of each stack the innermost of the service's own code, and what that called. What
-// calls the function of its own that most samples are in, as a server does, is none of them.
+// calls the function of its own that most samples are in, as a server does, is none of them; where none is
+// known to be its own, nor is the language's own library, which has servers.
 func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	counts := map[timeline.StackID]int{}
 	for _, p := range list {
@@ -55,7 +56,7 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	}
 	calls := callersOf(c, most, counts)
 	for _, at := range index {
-		if 2*at.samples >= len(list) && !calls[at.name] {
+		if 2*at.samples >= len(list) && !calls[at.name] && (most != "" || at.is(symbol.Brought)) {
 			out = append(out, at)
 		}
 	}

@@ -86,6 +86,11 @@ func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
 		`type=python function=ModuleScanner.run file=/usr/lib/python3.11/pydoc.py line=2195`,
 		`type=python function=BaseHTTPRequestHandler.handle file=/usr/lib/python3.11/http/server.py line=432`,
 	}
+	installed := []string{
+		`type=python function=hashpw file=/usr/lib/python3.11/hashlib.py line=80`,
+		`type=python function=BcryptAuth.check file=/srv/venv/lib/python3.11/site-packages/made_up/auth.py line=187`,
+		`type=python function=BaseRequestHandler.__init__ file=/usr/lib/python3.11/socketserver.py line=755`,
+	}
 	same := func(int) recording.Time { return 1650 * us }
 	varied := func(i int) recording.Time { return recording.Time(200+i%10*400) * us }
 	for _, c := range []struct {
@@ -98,6 +103,7 @@ func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
 		{"parsed each time", same, parsing, "beneath render.(*Pages).loadAll (render.go:70), for about as long in each request", true},
 		{"parsed, more or less", varied, parsing, "beneath render.(*Pages).loadAll (render.go:70)", false},
 		{"a language's own library, in native code", varied, pydoc, "in ModuleScanner.run (pydoc.py:2195), 100 % of it (81 % to 100 % by 16 samples)", false},
+		{"nothing is known to be the service's", same, installed, "in BcryptAuth.check (auth.py:187), 100 % of it (81 % to 100 % by 16 samples)", false},
 		{"rendered", same, parsing[3:], "beneath render.(*Pages).Write (render.go:60)", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
