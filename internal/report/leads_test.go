@@ -62,16 +62,27 @@ func TestTimeUnderWay(t *testing.T) {
 	}
 }
 
-// A finding saves 1 ms of 10. A lead that may save 2 ms and more, a quarter of the rest, is named beside it.
+// A finding saves 1 ms of 10. A lead that may save 2 ms and more, a quarter of the rest, is named beside it;
+// of another endpoint, if that has as many requests.
 func TestMoreThanFound(t *testing.T) {
 	const ms = 1_000_000
 	lead := func(saves Duration) Finding {
 		return Finding{ID: "cpu-bound", mean: 10 * ms, Impact: Impact{MeanSaving: saves}}
 	}
 	for saves, want := range map[Duration]bool{3 * ms: true, 2 * ms: false} {
-		r := &Report{Findings: []Finding{{ID: "gc-pause", Impact: Impact{MeanSaving: ms}}}, Leads: []Finding{lead(saves)}}
+		r := &Report{Requests: Requests{Traffic: Traffic{Count: 10}}, Findings: []Finding{{ID: "gc-pause", Impact: Impact{MeanSaving: ms}}}, Leads: []Finding{lead(saves)}}
 		if got := moreThanFound(r) != nil; got != want {
 			t.Errorf("%s: named %t, want %t", human(saves), got, want)
+		}
+	}
+	for requests, want := range map[int]bool{10: true, 3: false} {
+		r := &Report{
+			Endpoints: []Endpoint{{Name: "GET /found", Traffic: Traffic{Count: 10}}, {Name: "GET /", Traffic: Traffic{Count: requests}}},
+			Findings:  []Finding{{ID: "gc-pause", Endpoint: "GET /found", Impact: Impact{MeanSaving: ms}}}, Leads: []Finding{lead(3 * ms)},
+		}
+		r.Leads[0].Endpoint = "GET /"
+		if got := moreThanFound(r) != nil; got != want {
+			t.Errorf("of another endpoint with %d requests: named %t, want %t", requests, got, want)
 		}
 	}
 	if moreThanFound(&Report{Leads: []Finding{lead(9 * ms)}}) != nil {

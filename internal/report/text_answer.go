@@ -192,23 +192,35 @@ func (r *Report) second(d *Dominant) bool {
 	return (d.others || d.chance) && len(r.Leads) > 0 && r.Leads[0].ID != d.ID
 }
 
-// moreThanFound is the first lead if it may save twice as much of the mean as all findings at its endpoint do, and a quarter of
-// what is left: else nil.
+// moreThanFound is the first lead if it may save twice as much of all requests' time as all findings do, and a quarter of
+// what they leave of the mean at its endpoint: else nil.
 func moreThanFound(r *Report) *Finding {
 	if len(r.Findings) == 0 || len(r.Leads) == 0 {
 		return nil
 	}
-	var found Duration
+	var here, found Duration // of the mean there, of all requests
 	l := &r.Leads[0]
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Endpoint == l.Endpoint {
-			found += f.Impact.MeanSaving
+		f := &r.Findings[i]
+		found += r.ofAll(f)
+		if f.Endpoint == l.Endpoint {
+			here += f.Impact.MeanSaving
 		}
 	}
-	if l.Impact.MeanSaving < 2*found || 4*l.Impact.MeanSaving < l.mean-found {
+	if r.ofAll(l) < 2*found || 4*l.Impact.MeanSaving < l.mean-here {
 		return nil
 	}
 	return l
+}
+
+// ofAll is what is saved of all requests of the endpoint together.
+func (r *Report) ofAll(f *Finding) Duration {
+	for i := range r.Endpoints {
+		if e := &r.Endpoints[i]; e.Name == f.Endpoint {
+			return f.Impact.MeanSaving * Duration(e.Count)
+		}
+	}
+	return f.Impact.MeanSaving * Duration(r.Requests.Count)
 }
 
 func suspects(n int) string {
