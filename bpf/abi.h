@@ -28,6 +28,7 @@ enum event_type {
 	EVENT_LATE,
 	EVENT_PATH,
 	EVENT_RETRANSMIT,
+	EVENT_CONTEXT,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -123,6 +124,13 @@ struct off_event {
 	u32 out;
 	u32 dev; /* of the file that it waits for */
 	u32 pad;
+};
+
+/* The context of Python in which a thread was woken, told when it was and was not told before: what
+ * works for a task need do nothing else that shows whose it is. */
+struct context_event {
+	struct head h;
+	struct runtime_ids ids;
 };
 
 /* A file that a thread waited for, told when it did and its name was not told lately. */

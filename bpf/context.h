@@ -13,6 +13,7 @@ struct context_key {
 
 struct context_ids {
 	s64 id;
+	u64 told; /* in a context_event */
 	s64 from[CONTEXT_DEPTH];
 };
 
@@ -33,22 +34,6 @@ static __always_inline u64 current_context(struct watch *w, struct task_struct *
 		return 0;
 	state = read_word(THREAD_POINTER(t) + w->py_state);
 	return state ? read_word(state + w->py_context) : 0;
-}
-
-/* The number of the context at an address, or minus that; 0 for none. */
-static __always_inline s64 context_number(u64 address, u32 tgid)
-{
-	struct context_key key = {address, tgid};
-	struct context_ids *c;
-	struct watch *w;
-
-	if (!address)
-		return 0;
-	w = watch_of(tgid);
-	if (!w || !w->contexts)
-		return -(s64)address;
-	c = bpf_map_lookup_elem(&contexts, &key);
-	return c ? c->id : -(s64)address;
 }
 
 /* Names the context at an address; ids->contexts is set, the rest is 0. */

@@ -45,6 +45,7 @@ EXPORT(enum direction, direction);
 EXPORT(enum closer, closer);
 EXPORT(struct off_event, off_event);
 EXPORT(struct file_event, file_event);
+EXPORT(struct context_event, context_event);
 EXPORT(struct task_event, task_event);
 EXPORT(struct listen_event, listen_event);
 EXPORT(struct conn_event, conn_event);

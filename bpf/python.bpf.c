@@ -43,7 +43,7 @@ int context_copied(struct pt_regs *regs)
 	struct watch *w = watch_of(t->tgid);
 	struct context_key key = {FN_RESULT(regs), t->tgid};
 	struct runtime_ids of = {};
-	struct context_ids made;
+	struct context_ids made = {};
 	u64 parent;
 
 	if (!w || !w->py_copies || !key.address)

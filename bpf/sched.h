@@ -46,9 +46,40 @@ static __always_inline void forget_waker(struct span *s)
 	s->release = 0;
 }
 
+/* The number of the context in which a thread was woken, or minus its address; 0 for none. */
+static __always_inline s64 waking_context(struct task_struct *t, struct span *s, u64 back)
+{
+	struct context_key key = {s->waker_context, s->waker_tgid};
+	struct context_event *e;
+	struct context_ids *c;
+	struct watch *w;
+
+	if (!s->waker_context)
+		return 0;
+	w = watch_of(s->waker_tgid);
+	if (!w || !w->contexts)
+		return -(s64)s->waker_context;
+	c = bpf_map_lookup_elem(&contexts, &key);
+	if (!c)
+		return -(s64)s->waker_context;
+	if (!c->told && s->waker_tgid == t->tgid) {
+		e = reserve(sizeof(*e), HOOK_SCHED);
+		if (e) {
+			fill_head_at(&e->h, EVENT_CONTEXT, t, back);
+			__builtin_memset(&e->ids, 0, sizeof(e->ids));
+			e->ids.context = c->id;
+			__builtin_memcpy(e->ids.from, c->from, sizeof(e->ids.from));
+			submit(e);
+			c->told = 1;
+		}
+	}
+	return c->id;
+}
+
 /* Emits the span that ended when the thread came back to a CPU. */
 static __always_inline void end_span(struct task_struct *t, struct span *s, u64 back)
 {
+	s64 context = waking_context(t, s, back);
 	struct off_event *e = reserve(sizeof(*e), HOOK_SCHED);
 
 	if (e) {
@@ -71,8 +102,10 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 		e->nr = s->nr;
 		e->state = s->state;
 		e->timed = s->timed;
-		if (s->state == OFF_PREEMPTED)
+		if (s->state == OFF_PREEMPTED) {
 			forget_waker(s);
+			context = 0;
+		}
 		/* A waking may come before the switch-out that it ends. Whoever slept
 		 * and runs was woken: a waking seen before means at once. */
 		e->woken = s->woken && s->woken < s->since ? s->since : s->woken;
@@ -82,7 +115,7 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 			e->woken = s->since;
 		e->waker_kind = s->waker_kind;
 		e->waker_start = s->waker_start;
-		e->waker_context = context_number(s->waker_context, s->waker_tgid);
+		e->waker_context = context;
 		e->waker_tid = s->waker_tid;
 		e->waker_tgid = s->waker_tgid;
 		e->release = s->release;

@@ -139,6 +139,9 @@ func (d *decoder) sample(b []byte) {
 		decodeSync(d, h, view[storageSyncEvent](b))
 	case probesEventTypeEVENT_FILE:
 		d.file(view[probesFileEvent](b))
+	case probesEventTypeEVENT_CONTEXT:
+		e := view[probesContextEvent](b)
+		d.context(e.H.Tgid, &e.Ids)
 	case probesEventTypeEVENT_LATE:
 		d.late(view[probesLateEvent](b))
 	case probesEventTypeEVENT_RETRANSMIT:

@@ -16,6 +16,7 @@ import (
 type exitsContextIds struct {
 	_    structs.HostLayout
 	Id   int64
+	Told uint64
 	From [6]int64
 }
 

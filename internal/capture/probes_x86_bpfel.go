@@ -94,9 +94,16 @@ type probesConnEvent struct {
 	Rtt      uint32
 }
 
+type probesContextEvent struct {
+	_   structs.HostLayout
+	H   probesHead
+	Ids probesRuntimeIds
+}
+
 type probesContextIds struct {
 	_    structs.HostLayout
 	Id   int64
+	Told uint64
 	From [6]int64
 }
 
@@ -153,6 +160,7 @@ const (
 	probesEventTypeEVENT_LATE        probesEventType = 17
 	probesEventTypeEVENT_PATH        probesEventType = 18
 	probesEventTypeEVENT_RETRANSMIT  probesEventType = 19
+	probesEventTypeEVENT_CONTEXT     probesEventType = 20
 )
 
 type probesFault struct {
@@ -576,6 +584,7 @@ const (
 	probesVarExportChunkEvent           = "export_chunk_event"
 	probesVarExportCloser               = "export_closer"
 	probesVarExportConnEvent            = "export_conn_event"
+	probesVarExportContextEvent         = "export_context_event"
 	probesVarExportCost                 = "export_cost"
 	probesVarExportDatagramEvent        = "export_datagram_event"
 	probesVarExportDirection            = "export_direction"
@@ -711,6 +720,7 @@ type probesVariableSpecs struct {
 	ExportChunkEvent      *ebpf.VariableSpec `ebpf:"export_chunk_event"`
 	ExportCloser          *ebpf.VariableSpec `ebpf:"export_closer"`
 	ExportConnEvent       *ebpf.VariableSpec `ebpf:"export_conn_event"`
+	ExportContextEvent    *ebpf.VariableSpec `ebpf:"export_context_event"`
 	ExportCost            *ebpf.VariableSpec `ebpf:"export_cost"`
 	ExportDatagramEvent   *ebpf.VariableSpec `ebpf:"export_datagram_event"`
 	ExportDirection       *ebpf.VariableSpec `ebpf:"export_direction"`
@@ -803,6 +813,7 @@ type probesVariables struct {
 	ExportChunkEvent      *ebpf.Variable `ebpf:"export_chunk_event"`
 	ExportCloser          *ebpf.Variable `ebpf:"export_closer"`
 	ExportConnEvent       *ebpf.Variable `ebpf:"export_conn_event"`
+	ExportContextEvent    *ebpf.Variable `ebpf:"export_context_event"`
 	ExportCost            *ebpf.Variable `ebpf:"export_cost"`
 	ExportDatagramEvent   *ebpf.Variable `ebpf:"export_datagram_event"`
 	ExportDirection       *ebpf.Variable `ebpf:"export_direction"`

@@ -234,6 +234,9 @@ func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence, told bool) (sur
 // they are at work as a request begins to sleep, and done, in the replay, by the time it is over; else it is not for them that requests sleep.
 func (s *spent) helped(c *diagnosis.Case) (out []diagnosis.Span) {
 	work := helpers(c)
+	for i := range s.stays { // who sleeps himself does so for the request
+		delete(work, s.stays[i].strand)
+	}
 	if len(work) == 0 {
 		return nil
 	}

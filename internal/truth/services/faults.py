@@ -4,16 +4,21 @@ nagle    sends each command to its peer in three small pieces. Fixed: at once.
 workers  its only worker ends every 40 requests, and the next computes before it accepts.
          Fixed: it does not end.
 helper   hands work to a thread of a pool, which runs a program for it. Fixed: it does not.
+handed   on an event loop, the task of a request waits for a task of its own, which has a thread
+         sleep, as a framework's middleware does. Fixed: that does not sleep.
 peer     what the others call: it answers GET, SET and BRPOP (after its time-out, in vain) as
          Redis does, on each connection one after the other.
 
 PORT is in the environment, and PEER, the port of the peer.
 """
 
+import asyncio
 import concurrent.futures
+import contextvars
 import ctypes
 import http.server
 import os
+import queue
 import signal
 import socket
 import socketserver
@@ -88,6 +93,42 @@ def load_application():
         pass
 
 
+def nap():
+    if not FIXED:
+        time.sleep(0.012)
+
+
+def work(tasks, loop):
+    while True:
+        context, done = tasks.get()
+        context.run(nap)
+        loop.call_soon_threadsafe(done.set_result, None)
+
+
+async def handed():
+    loop, tasks = asyncio.get_running_loop(), queue.Queue()
+    for _ in range(8):
+        threading.Thread(target=work, args=(tasks, loop), daemon=True).start()
+
+    async def endpoint():
+        done = loop.create_future()
+        tasks.put((contextvars.copy_context(), done))
+        await done
+
+    async def answer(writer):
+        await asyncio.create_task(endpoint())
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n")
+
+    async def serve(reader, writer):
+        while await reader.readline():
+            await reader.readuntil(b"\r\n\r\n")
+            await asyncio.create_task(answer(writer))
+
+    await asyncio.start_server(serve, "127.0.0.1", PORT)
+    print("ready", flush=True)
+    await asyncio.Event().wait()
+
+
 class Peer(socketserver.StreamRequestHandler):
     def handle(self):
         while line := self.rfile.readline():
@@ -108,4 +149,4 @@ def peer():
     server.serve_forever()
 
 
-{"nagle": serve, "helper": serve, "workers": workers, "peer": peer}[os.environ["PROBLEM"]]()
+{"nagle": serve, "helper": serve, "workers": workers, "handed": lambda: asyncio.run(handed()), "peer": peer}[os.environ["PROBLEM"]]()
