@@ -1,6 +1,9 @@
 package hypotheses
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -9,10 +12,11 @@ import (
 func delayedACK() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "delayed-ack",
-		Title: "The end of a message waits in our socket for an acknowledgement",
+		Title: "The end of a message waits for an acknowledgement, in our socket or the peer's",
 		Doc: "Supported by messages that are written in several pieces, the last of which the kernel keeps back until the other end has acknowledged those before " +
 			"(Nagle's algorithm), while the other end delays that acknowledgement, 40 ms as a rule, in the hope of something to send it with. Of answers to clients as of the requests of calls: " +
 			"when the last byte left the socket is known once the other end sends something again on the connection. " +
+			"So a peer may keep back the end of its answers until our kernel acknowledges their beginning: supported by answers of which nine in ten that pause while they come do so once, for as long as Linux delays an acknowledgement. " +
 			"Taken out of each request: that time.",
 		Needs:    []string{recording.HookIO, recording.HookLate},
 		Explains: []string{"slow-peer"},
@@ -21,13 +25,95 @@ func delayedACK() diagnosis.Hypothesis {
 }
 
 func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
-	return testKept(c, keptWords{
+	res := testKept(c, keptWords{
 		part:  "of messages were kept back at their end for an acknowledgement",
 		none:  "was kept back at its end for an acknowledgement",
 		title: " on average after it was written: it is sent only once the piece before is acknowledged, and the other end delays that",
 		fix:   noDelayFix,
 		in:    func(k *keptEnd) bool { return k.kept == timeline.KeptNagle },
 	})
+	pauses := pausesOfAnswers(c)
+	for _, peer := range slices.Sorted(maps.Keys(pauses)) {
+		if cd := pauses[peer].candidate(c, peer); cd != nil {
+			res.Candidates = append(res.Candidates, *cd)
+		}
+	}
+	return res
+}
+
+// Within these a kernel delays an acknowledgement in the hope of something to send it with
+// (Linux: TCP_DELACK_MIN and a tick or two, include/net/tcp.h).
+const leastDelayedACK, mostDelayedACK = 38_000_000, 50_000_000 // ns
+
+// fewPauses are too few to tell by their length what they are for.
+const fewPauses = 10
+
+// pause is the longest wait of a request for more of an answer that had begun, from when its beginning had come.
+type pause struct {
+	diagnosis.Span
+	n    int // waits for more of it that are no shorter than a tenth of such a delay
+	long Duration
+}
+
+// answersPaused are the pauses of a peer's answers, by call.
+type answersPaused map[timeline.CallID]*pause
+
+// pausesOfAnswers are those, by peer.
+func pausesOfAnswers(c *diagnosis.Case) map[string]answersPaused {
+	by := map[string]answersPaused{}
+	var s timeline.Segments
+	for _, id := range c.With(timeline.CauseRemote) {
+		for s = c.Requests[id].Segments(); s.Next(); {
+			if !restAwaited(&s.Segment) || s.Call == timeline.None || s.To.Sub(s.From) < leastDelayedACK/10 {
+				continue
+			}
+			k := &c.Calls[s.Call]
+			if by[k.Peer] == nil {
+				by[k.Peer] = answersPaused{}
+			}
+			p := by[k.Peer][k.ID]
+			if p == nil {
+				p = &pause{}
+				by[k.Peer][k.ID] = p
+			}
+			if p.n++; s.To-s.From > p.To-p.From {
+				p.Span, p.long = diagnosis.Span{Request: id, From: s.From, To: s.To}, s.To.Sub(k.Arrived)
+			}
+		}
+	}
+	return by
+}
+
+// candidate says that the peer keeps back the ends of its answers; nil where it does not.
+func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Candidate {
+	var spans []diagnosis.Span
+	var total Duration
+	for _, p := range a {
+		if p.n == 1 && p.long >= leastDelayedACK && p.long <= mostDelayedACK {
+			spans, total = append(spans, p.Span), total+p.long
+		}
+	}
+	n, all := len(spans), 0
+	if n < fewPauses || 10*n < 9*len(a) {
+		return nil
+	}
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Peer == peer && k.Request != timeline.None {
+			all++
+		}
+	}
+	return &diagnosis.Candidate{
+		Place: "answers of " + peer,
+		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " answers of " + peer + " comes " + diagnosis.Human(total/Duration(n)) +
+			" on average after their beginning: it is sent only once that is acknowledged, and Linux delays this by 40 ms",
+		Fix:   "have " + peer + " write head and body at once, or set TCP_NODELAY on the connections that it accepts",
+		Next:  "tcpdump of a connection to " + peer + " shows whether the end of an answer comes right after an acknowledgement without data",
+		Spans: c.Merged(spans),
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of its answers that pause while they come do so once, for as long as an acknowledgement is delayed", diagnosis.ShareOf(int64(n), int64(len(a)))),
+			diagnosis.NS("mean pause", total/Duration(n)),
+		},
+	}
 }
 
 // noDelayFix says how a message leaves at once in a runtime's own words.

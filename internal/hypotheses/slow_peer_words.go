@@ -66,10 +66,6 @@ func (a *answered) steadily(givenUp bool) string {
 	return words + " (a call that was answered p50 " + diagnosis.Human(p50) + ", p99 " + diagnosis.Human(p99) + ")"
 }
 
-// Within these a kernel delays an acknowledgement in the hope of something to send it with
-// (Linux: TCP_DELACK_MIN and a tick or two, include/net/tcp.h).
-const leastDelayedACK, mostDelayedACK = 38_000_000, 50_000_000 // ns
-
 // rest says how long answers take once they have begun, where that is longer than until they begin.
 func (a *answered) rest() string {
 	rest := diagnosis.Quantile(a.rests, 50)
@@ -81,10 +77,6 @@ func (a *answered) rest() string {
 
 // fix says where to look at the peer, beginning with some operation.
 func (a *answered) fix(peer, operation string) string {
-	if rest := diagnosis.Quantile(a.rests, 50); a.rest() != "" && leastDelayedACK <= rest && rest <= mostDelayedACK {
-		return "that is as long as an acknowledgement is delayed here: " + peer + " probably writes an answer in pieces, and Nagle's algorithm there keeps the last one back until then; " +
-			"write answers at once there, or set TCP_NODELAY on its connections"
-	}
 	return "the time is spent at " + peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it")
 }
 
