@@ -28,6 +28,13 @@ func batches() [][2]string {
 
 // batchFix says how many calls of an operation become one.
 func batchFix(operation string) string {
+	switch verb, _, _ := strings.Cut(operation, " "); verb {
+	case "FETCH": // the next rows of one statement
+		return "fetch more rows at a time: a larger fetch size (setFetchSize, itersize, arraysize), or none where all of them fit into memory"
+	case "PREPARE":
+		return "prepare a statement once and keep it (a statement that is shared, the driver's cache of them), or have the driver send it with its arguments in one go " +
+			"(lib/pq binary_parameters=yes, go-sql-driver interpolateParams=true)"
+	}
 	for _, b := range batches() {
 		if strings.HasSuffix(operation, b[0]) {
 			return "make one batch call in place of them: " + b[1]

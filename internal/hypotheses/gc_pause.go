@@ -69,11 +69,16 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	}
 	_, share := perMean(c, total)
 	res.Lead = "the garbage collector takes " + diagnosis.Percent(share) + " of all request time"
-	rt := servingRuntime(c)
+	fix, from := gcFix(servingRuntime(c)), did.from()
+	if line := askedIn(c); line != "" {
+		from = ", which the code mostly asks for itself (System.gc), in " + line
+		fix = "do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep buffers and use them again, or raise -XX:MaxDirectMemorySize; " +
+			"else -XX:+ExplicitGCInvokesConcurrent, or -XX:+DisableExplicitGC"
+	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
-		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total) + did.from(),
-		Fix:   gcFix(rt),
+		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total) + from,
+		Fix:   fix,
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
 		AtLeast: len(did.spans) > 0, // a sample stands for a period of its clock, and counts what of that the strand ran
@@ -102,6 +107,43 @@ func pausedWords(pauses []Duration, stopped, queued, total Duration) string {
 		return ", on the threads that serve them"
 	}
 	return ", in " + diagnosis.Plural(len(pauses), "pause") + " of up to " + diagnosis.Human(pauses[len(pauses)-1])
+}
+
+// askedIn is where the code of a JVM asks for collections, if that is when processes are stopped for most of the time
+// that they are; else "". Whoever asks is stopped as well.
+func askedIn(c *diagnosis.Case) string {
+	in := stacksIn(c, func(of recording.FrameType) []string {
+		if of == recording.FrameJVM {
+			return []string{"Runtime.gc"}
+		}
+		return nil
+	})
+	if !slices.Contains(in, true) {
+		return ""
+	}
+	asking, lines := map[recording.ProcessID][]window{}, tally{}
+	for i := range c.Waits {
+		w := &c.Waits[i]
+		if w.Cause != timeline.CauseGC || w.Stack == timeline.None || !in[w.Stack] {
+			continue
+		}
+		p := c.Strands[w.Strand].Process
+		asking[p] = append(asking[p], window{w.From, w.To})
+		if f, ok := c.SiteOf(w.Stack); ok {
+			lines[symbol.Place(f)] += w.To.Sub(w.From)
+		}
+	}
+	var all, asked Duration
+	for _, s := range stopsOf(c) {
+		all += s.to.Sub(s.from)
+		if slices.ContainsFunc(asking[s.process], func(w window) bool { return w.from < s.to && w.to > s.from }) {
+			asked += s.to.Sub(s.from)
+		}
+	}
+	if line, _ := lines.most(); 2*asked >= all {
+		return line
+	}
+	return ""
 }
 
 // pausesOf returns the lengths of the stops of whole processes, in order of length.

@@ -162,9 +162,12 @@ func (s *spent) started(c *diagnosis.Case) bool {
 	var of Duration
 	for i := range s.stays {
 		w := &s.stays[i]
-		by := w.strand
-		if w.wait != timeline.None {
-			by = c.ParkedBy(w.wait)
+		by, wait := w.strand, w.wait
+		if wait == timeline.None && by != timeline.None {
+			wait = c.WaitAt(by, w.From) // for the goroutine, not for the timer
+		}
+		if wait != timeline.None {
+			by = c.ParkedBy(wait)
 		}
 		if began, ok := c.Goroutines.Timed[by]; ok && w.To <= began {
 			of += w.To.Sub(w.From)
@@ -235,6 +238,7 @@ const (
 // sleepKind is a function that is known to sleep for one reason, and what to do about it.
 type sleepKind struct {
 	function string // the end of its name; "" any
+	word     string // in its name, whatever the case; "" any
 	module   string // of machine code: the beginning of its module's name, between it and the code that called it nothing but machine code
 	why, fix string
 }
@@ -244,14 +248,15 @@ func sleepKinds() []sleepKind {
 	const unlock = "have whoever writes hold its transaction for less: nothing slow (calls, computing, sleeping) between its first write and COMMIT; let one thread write for all; " +
 		"PRAGMA journal_mode=WAL lets readers go on meanwhile"
 	return []sleepKind{
-		{"rate.(*Limiter).wait", "", "", "requests wait for a limiter (golang.org/x/time/rate): raise its limit and its burst to what the service behind it can bear, or turn away what is over it (Limiter.Allow)"},
-		{".isStale", "", "", "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
+		{word: "limiter", why: ", as a limiter has them wait", fix: "raise the limiter's limit and its burst to what the service behind it can bear, or turn away what is over it (such as Limiter.Allow, tryAcquire)"},
+		{function: ".isStale", fix: "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
 			"(Apache HttpClient setValidateAfterInactivity, AWS ClientConfiguration.setValidateAfterInactivityMillis)"},
-		{"sqlite3InvokeBusyHandler", "", busy, unlock},
-		{"", "libsqlite3", busy, unlock},
-		{"", "_sqlite3.", busy, unlock}, // of Python, with SQLite in it
-		{"", "sqlite3_native", busy, unlock},
-		{"", "better_sqlite3", busy, unlock},
+		{function: "sqlite3InvokeBusyHandler", why: busy, fix: unlock},
+		{word: "sqlite3_step", why: busy, fix: unlock}, // what it sleeps for beneath that; Go's stacks end where C's begin
+		{module: "libsqlite3", why: busy, fix: unlock},
+		{module: "_sqlite3.", why: busy, fix: unlock}, // of Python, with SQLite in it
+		{module: "sqlite3_native", why: busy, fix: unlock},
+		{module: "better_sqlite3", why: busy, fix: unlock},
 	}
 }
 
@@ -260,6 +265,10 @@ func sleepKinds() []sleepKind {
 func (k *sleepKind) is(name string, f recording.Frame, called bool) bool {
 	if k.module != "" {
 		return !called && f.Type == recording.FrameNative && strings.HasPrefix(f.Module, k.module)
+	}
+	if k.word != "" {
+		name = strings.ToLower(name)
+		return strings.Contains(name, k.word) && !strings.Contains(name, "de"+k.word) // no delimiter
 	}
 	return strings.HasSuffix(name, k.function)
 }

@@ -193,3 +193,26 @@ func TestWaitsThatLapse(t *testing.T) {
 		}
 	}
 }
+
+// A limiter that lets requests wait is known by its name, and SQLite's busy handler by what it lies beneath.
+func TestWhatSleepsAreKnownBy(t *testing.T) {
+	for name, want := range map[string]string{
+		"rate.(*Limiter).wait":                                  ", as a limiter has them wait",
+		"AtomicRateLimiter.waitForPermissionIfNecessary":        ", as a limiter has them wait",
+		"DelimiterReader.next":                                  "",
+		"sqlite3._Cfunc__sqlite3_step_row_internal":             ", because another connection has the SQLite database locked",
+		"lib.Xsqlite3_step":                                     ", because another connection has the SQLite database locked",
+		"AbstractQueuedSynchronizer$ConditionObject.awaitUntil": "",
+	} {
+		got := ""
+		for _, k := range sleepKinds() {
+			if k.is(name, recording.Frame{Type: recording.FrameGo, Function: name}, true) {
+				got = k.why
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ const (
 type postgres struct {
 	asking   bool // whether the connection may be encrypted
 	quiet    bool // the open reply answers nothing that is known
+	bound    bool // the open command names what it executes
 	executed bool // the open command
 	parsed   shape
 	prepared map[string]shape
@@ -207,7 +208,7 @@ func (p *postgres) open(d *dialogue, at int64, b []byte) int64 {
 // ask takes a message of the client.
 func (p *postgres) ask(d *dialogue, at, size int64, m pgMessage) int64 {
 	if d.command == nil {
-		p.executed, p.parsed = false, shape{}
+		p.bound, p.executed, p.parsed = false, false, shape{}
 	}
 	switch m.kind {
 	case 'Q':
@@ -221,10 +222,13 @@ func (p *postgres) ask(d *dialogue, at, size int64, m pgMessage) int64 {
 		p.prepare(m.body)
 		p.does(f, p.parsed)
 	case 'B':
+		p.bound = true
 		p.bind(d.asks(at), m.body)
 	case 'E':
-		d.asks(at)
-		p.executed = true
+		f := d.asks(at)
+		if p.executed = true; !p.bound { // goes on with what a command before had bound
+			p.does(f, shape{verb: "FETCH"})
+		}
 	case 'D', 'H':
 		d.asks(at)
 	case 'C':

@@ -28,7 +28,8 @@ type job struct {
 
 	claim timeline.RequestID // that by worked for, as far as its own start tells
 	root  recording.Time     // since when work for that was submitted
-	told  bool               // it is claim's by the context of Python in which it was woken
+	told  bool               // it is claim's by the context of Python in which it was woken, or by what the loop had read that woke it
+	read  bool               // by the latter
 	late  bool               // a worker that was woken for another request had yet to begin
 }
 
@@ -67,6 +68,7 @@ func (h *jobFinder) find() {
 	}
 	h.findQueues()
 	h.tellAll()
+	h.tellByReads()
 	h.countEnds()
 	h.eachJob(h.fill)
 	h.dropBegins()
