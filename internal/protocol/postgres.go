@@ -128,23 +128,25 @@ func postgresStart(b []byte) match {
 			return maybe
 		}
 	}
-	if b[0] != 'B' {
-		if sqlShape(body, false).verb == "" {
-			return match(oneIf(len(body) < maxCommandName))
-		}
+	if b[0] != 'B' && sqlShape(body, false).verb != "" || b[0] != 'Q' && syncs(b) {
 		return yes
 	}
-	for { // the messages must end with a Sync
+	return match(oneIf(b[0] != 'B' && len(body) < maxCommandName))
+}
+
+// syncs reports whole messages of which the last is a Sync, as where a connection is looked after with an empty query.
+func syncs(b []byte) bool {
+	for {
 		size, m := postgresSize(b)
 		if m != yes || size > int64(len(b)) {
-			return no
+			return false
 		}
 		last := b[0]
 		if last == 'S' && size == int64(len(b)) && size == postgresHead {
-			return yes
+			return true
 		}
 		if bytes.IndexByte([]byte("PBDECH"), last) < 0 {
-			return no
+			return false
 		}
 		b = b[size:]
 	}
