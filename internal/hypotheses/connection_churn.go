@@ -67,11 +67,36 @@ func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 	default:
 		res.Lead = diagnosis.Percent(share) + " of " + diagnosis.Plural(total, "call") + " opened a connection needlessly"
 	}
+	if churned == 0 {
+		res.Undecided = multiplexed(c)
+	}
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),
 		diagnosis.Count("calls", total),
 	}
 	return res
+}
+
+// manyMultiplexed is how many connections of HTTP/2 to one peer, each of which carries many calls at once, are more than such a client needs.
+const manyMultiplexed = 8
+
+// multiplexed says to which peer so many connections of HTTP/2 were opened, and closed again, as where each call has one: what
+// they took is not known, as the calls on them are not. "" if to none.
+func multiplexed(c *diagnosis.Case) string {
+	closed := map[string]int{}
+	most := ""
+	for i := range c.Conns {
+		if k := &c.Conns[i]; k.Side == recording.Outbound && k.Protocol == recording.ProtocolHTTP2 && !k.Existing && k.Closed != recording.NoTime {
+			at := cmp.Or(k.Name, k.Target, k.Peer)
+			if closed[at]++; closed[at] > closed[most] {
+				most = at
+			}
+		}
+	}
+	if closed[most] < manyMultiplexed {
+		return ""
+	}
+	return diagnosis.Thousands(int64(closed[most])) + " connections of HTTP/2 to " + most + " were opened and closed again, each of which could carry many calls at once: what they take is not seen, as calls over HTTP/2 are not"
 }
 
 // churns finds that of each peer. Each process has a pool of its own, and what they lose goes

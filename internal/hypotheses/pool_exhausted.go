@@ -161,6 +161,7 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	if k.lock != timeline.None { // an executor's members are its threads
 		s.members(c)
 		s.ownSemaphore(c)
+		s.sessions(c)
 	}
 	left := k.again(c)
 	if k.lock == timeline.None {
@@ -195,13 +196,9 @@ func (s *shortage) members(c *diagnosis.Case) {
 	next := tally{}
 	process := recording.NoProcess
 	for i := range s.stays {
-		w := &s.stays[i]
-		for _, id := range c.Requests[w.Request].Calls {
-			if call := &c.Calls[id]; call.Strand == w.strand && call.SendFrom >= w.To {
-				next[call.Peer] += w.To.Sub(w.From)
-				process = call.Process
-				break
-			}
+		if call := calledNext(c, &s.stays[i]); call != nil {
+			next[call.Peer] += s.stays[i].To.Sub(s.stays[i].From)
+			process = call.Process
 		}
 	}
 	peer, part := next.most()
@@ -356,14 +353,18 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 // poolUse returns whether a pool was full at a time, and how many of its connections
 // were in use at once at most.
 func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Time) bool, most int) {
-	full = poolFull(c, calls)
+	return poolFull(c, calls), mostAtOnce(holdings(c, calls, false))
+}
+
+// mostAtOnce is how many of some windows are open at once at most.
+func mostAtOnce(list []window) (most int) {
 	open := 0
 	type step struct {
 		at diagnosis.Time
 		by int
 	}
 	var steps []step
-	for _, h := range holdings(c, calls, false) {
+	for _, h := range list {
 		steps = append(steps, step{h.from, 1}, step{h.to, -1})
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
@@ -371,5 +372,5 @@ func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Ti
 		open += s.by
 		most = max(most, open)
 	}
-	return full, most
+	return most
 }

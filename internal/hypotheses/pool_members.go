@@ -253,3 +253,31 @@ func (s *shortage) takenFor(c *diagnosis.Case) string {
 	}
 	return ""
 }
+
+// calledNext is the call that a strand makes once it waits no longer; nil: none.
+func calledNext(c *diagnosis.Case, w *stay) *timeline.Call {
+	for _, id := range c.Requests[w.Request].Calls {
+		if call := &c.Calls[id]; call.Strand == w.strand && call.SendFrom >= w.To {
+			return call
+		}
+	}
+	return nil
+}
+
+// sessions counts the connections of a pool to a database. Who has one may call it only now and then: of a pool that is full
+// all are in use that those who waited then have.
+func (s *shortage) sessions(c *diagnosis.Case) {
+	of := map[recording.ConnID]bool{}
+	for i := range s.stays {
+		if call := calledNext(c, &s.stays[i]); s.gate == "" && call != nil && call.Peer == s.peer && call.Protocol.SQL() {
+			of[call.Conn] = true
+		}
+	}
+	var open []window
+	for i := range c.Conns {
+		if k := &c.Conns[i]; of[k.ID] {
+			open = append(open, window{k.Opened, cmp.Or(k.Closed, c.End)})
+		}
+	}
+	s.size = max(s.size, mostAtOnce(open))
+}

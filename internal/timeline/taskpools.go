@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -44,13 +45,26 @@ func FindTaskPools(t *Timeline) *TaskPools {
 			x.homes[p.ID] = x.homes[p.Parent]
 		}
 	}
+	jvms := map[recording.ProcessID]bool{}
+	for i := range t.Processes {
+		jvms[t.Processes[i].ID] = t.Processes[i].Runtime == recording.RuntimeJVM
+	}
 	for i := range t.Strands {
-		if t.Strands[i].Goroutine == recording.NoGoroutine && x.homes[t.Strands[i].Process] != recording.NoProcess {
-			x.of[t.Strands[i].Thread] = StrandID(i)
-			x.word[StrandID(i)] = mostAt(t.Strands[i].Intervals)
+		s := &t.Strands[i]
+		if s.Goroutine == recording.NoGoroutine && x.homes[s.Process] != recording.NoProcess && !(jvms[s.Process] && HotSpots(s.Name)) {
+			x.of[s.Thread] = StrandID(i)
+			x.word[StrandID(i)] = mostAt(s.Intervals)
 		}
 	}
 	return x
+}
+
+// HotSpots reports the name of a thread that is HotSpot's own: it compiles or collects, and works for no request.
+func HotSpots(name string) bool {
+	return slices.ContainsFunc([]string{
+		"GC Thread#", "G1 ", "ParGC Thread#", "ZWorker", "ZDriver", "ZDirector", "ZUnmapper", "ZStat", "Shenandoah", "VM Thread", "VM Periodic", "C1 Comp", "C2 Comp",
+		"Sweeper thread", "Reference Handl", "Finalizer", "Signal Dispatch", "Service Thread", "Monitor Deflati", "Common-Cleaner", "Notification Th", "Attach Listener",
+	}, func(own string) bool { return strings.HasPrefix(name, own) })
 }
 
 // mostAt is the futex at which a strand sleeps longest; 0 if it does at none.

@@ -1,7 +1,6 @@
 package waits
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -51,7 +50,7 @@ func (g *gcThreads) released(x *sleepAt) bool {
 	}
 	by := g.f.Strand(x.off.Waker)
 	return by != timeline.None && g.stops[by] && g.t.Strands[by].Process == g.t.Strands[x.strand].Process &&
-		!slices.ContainsFunc(hotspotThreads, func(name string) bool { return strings.HasPrefix(g.t.Strands[x.strand].Name, name) })
+		!timeline.HotSpots(g.t.Strands[x.strand].Name)
 }
 
 // learn notes the mutexes that stacks show to be the heap's.
@@ -61,12 +60,6 @@ func (g *gcThreads) learn(all []sleepAt) {
 			g.heap[wordOf(g.t, x)] = true
 		}
 	}
-}
-
-// hotspotThreads are the names, or their beginnings, of threads that are HotSpot's own.
-var hotspotThreads = []string{
-	"GC Thread#", "G1 ", "ParGC Thread#", "ZWorker", "ZDriver", "ZDirector", "ZUnmapper", "ZStat", "Shenandoah", "VM Thread", "VM Periodic", "C1 Comp", "C2 Comp",
-	"Sweeper thread", "Reference Handl", "Finalizer", "Signal Dispatch", "Service Thread", "Monitor Deflati", "Common-Cleaner", "Notification Th", "Attach Listener",
 }
 
 // rule says whether a collector ran while the thread stood.
