@@ -2,6 +2,8 @@ package hypotheses
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -106,5 +108,24 @@ func TestPiecesBetweenSamplesAreWhatThoseAre(t *testing.T) {
 	diagnosis.Diagnose(built(t, text+"4000ms end reason=time\n"), []diagnosis.Hypothesis{h}, diagnosis.Options{})
 	if got := diagnosis.Total(did.spans); got != requestsPlayed*20*milli || did.samples != 2*requestsPlayed {
 		t.Errorf("the collector works for %v, by %d samples", got, did.samples)
+	}
+}
+
+// The stops of the recording of a JVM that collects, in threads that call System.gc, as the JDK does itself once direct memory has run out.
+func TestCollectionsThatAreAskedFor(t *testing.T) {
+	text, err := os.ReadFile("testdata/gc-pause/supported.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := strings.Replace(string(text), "frame id=2 function=SafepointSynchronize::block module=libjvm.so", "frame id=2 type=jvm function=java.lang.Runtime.gc", 1)
+	for text, want := range map[string]bool{string(text): false, asks: true} {
+		d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{gcPause()}, diagnosis.Options{})
+		if len(d.Findings) != 1 {
+			t.Fatalf("findings: %+v", d.Findings)
+		}
+		f := d.Findings[0]
+		if strings.HasSuffix(f.Title, ", which the code mostly asks for itself (System.gc), in Handler.handle") != want || strings.HasPrefix(f.Fix, "do not ask for it") != want {
+			t.Errorf("asked for: %t; %s; %s", want, f.Title, f.Fix)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
@@ -213,6 +214,26 @@ func TestWhatSleepsAreKnownBy(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A goroutine waits on a channel until another has done what it asked for. That one was started by a timer only once half of it was over:
+// until then it is the timer that is waited for, however the wait itself is called.
+func TestAWaitForWhatATimerStarts(t *testing.T) {
+	const waiter, other = timeline.StrandID(0), timeline.StrandID(1)
+	for _, timed := range []bool{true, false} {
+		off := &timeline.Off{}
+		tl := &timeline.Timeline{
+			Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}, {}},
+			Waits:   []timeline.Wait{{Strand: waiter, Cause: timeline.CauseCondition, From: 10, To: 110, Back: 110, Off: off}},
+		}
+		if tl.Goroutines.SetEnds(tl, map[*timeline.Off]timeline.StrandID{off: other}); timed {
+			tl.Goroutines.Timed = map[timeline.StrandID]timeline.Time{other: 60}
+		}
+		s := &spent{stays: []stay{{diagnosis.Span{Request: 0, From: 10, To: 60}, waiter, timeline.None}}, total: 50}
+		if got := s.started(&diagnosis.Case{Timeline: tl}); got != timed {
+			t.Errorf("started by a timer %t: told %t", timed, got)
 		}
 	}
 }
