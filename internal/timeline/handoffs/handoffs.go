@@ -11,11 +11,11 @@
 //	WhyHandOffEnd         responders   responders             one thread reads a request, another does what is left of
 //	                                                          it, and answers it
 //	WhyHandOffTaken       queueTakers  queuetakers            a thread takes from a queue what another was seen to put in
-//	WhyHandOff            decisions    decisions, bursts,     a thread is woken for work, by a request's thread, in
-//	                                   jobcontexts,           its context of Python (jobcontexts), or by a loop that
-//	                                   loopreads              has just read the request (loopreads); bursts tells
-//	                                                          when others, too, can have put work in
-//	WhyHandOffEnd         decisions    decisions              it then wakes a request's thread, which waits for the result
+//	WhyHandOff            decisions    decisions, bursts,     a thread is woken for work, by a request's thread, or in
+//	                                   jobcontexts            its context of Python (jobcontexts); bursts tells when
+//	                                                          others, too, can have put work in
+//	WhyHandOffEnd         decisions    decisions, loopends    it then wakes a request's thread, which waits for the result,
+//	                                                          or the loop that answers the request next (loopends)
 //	WhyHandOffOnly        decisions    decisions              neither tells, but one request was open
 //	WhyHandOffOrder       queues       queue, shares,         the FIFO order of the queue that workers share, how many
 //	                                   awaited                tasks each request puts in, and which results it waits for

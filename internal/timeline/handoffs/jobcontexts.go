@@ -63,7 +63,7 @@ func (h *jobFinder) tellAll() {
 // byContext: the only call of a job belongs to whoever the strand was woken for, and so do all
 // if it waited for work again before that one was answered. Else it went on with another's.
 func (h *decisions) byContext(j *job, all []decision) {
-	if len(j.calls) > 1 && j.to > h.t.Requests[j.claim].End || j.read && j.late {
+	if len(j.calls) > 1 && j.to > h.t.Requests[j.claim].End {
 		return
 	}
 	for i := range all {

@@ -28,8 +28,7 @@ type job struct {
 
 	claim timeline.RequestID // that by worked for, as far as its own start tells
 	root  recording.Time     // since when work for that was submitted
-	told  bool               // it is claim's by the context of Python in which it was woken, or by what the loop had read that woke it
-	read  bool               // by the latter
+	told  bool               // it is claim's by the context of Python in which it was woken
 	late  bool               // a worker that was woken for another request had yet to begin
 }
 
@@ -57,6 +56,8 @@ type jobFinder struct {
 	*activity
 	ended  causality.Tallies[place] // waits of requests; odd: not by a strand that only works for others
 	shared map[word]bool            // several waited there for work at once, woken in contexts
+	// By who woke a loop that many requests are under way on, what that answered next, in order.
+	loopEnds [][]result
 }
 
 // find lists the jobs of all strands, with their calls and results.
@@ -68,7 +69,7 @@ func (h *jobFinder) find() {
 	}
 	h.findQueues()
 	h.tellAll()
-	h.tellByReads()
+	h.findLoopEnds()
 	h.countEnds()
 	h.eachJob(h.fill)
 	h.dropBegins()
@@ -178,6 +179,11 @@ func (h *jobFinder) fill(j *job) {
 	j.calls = within(s.calls, j.from, j.to, h.sent)
 	for _, w := range within(s.woke, j.from, j.to+1, func(w wake) recording.Time { return w.at }) {
 		h.addResult(j, w)
+	}
+	for _, x := range within(h.loopEnds[j.strand], j.from, j.to+1, func(x result) recording.Time { return x.at }) {
+		if x.calls = len(within(j.calls, j.from, x.at, h.sent)); x.calls == 0 || h.t.Calls[j.calls[x.calls-1]].End <= x.at {
+			j.results = append(j.results, x)
+		}
 	}
 	for _, a := range within(s.answers, j.from, j.to+1, func(a result) recording.Time { return a.at }) {
 		a.calls = len(within(j.calls, j.from, a.at, h.sent))

@@ -1,0 +1,71 @@
+package handoffs
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A loop that has threads work on the requests that it reads is woken by each once it is done, if it waits for events
+// then: what it answers next is what that one worked for. Not so a loop of asyncio, which lets tasks go on in an order of its own.
+
+// loopAnswers lists the requests that each loop answered, in order of time.
+func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
+	of := map[timeline.StrandID][]*timeline.Request{}
+	for i := range h.t.Requests {
+		r := &h.t.Requests[i]
+		if r.Strand == timeline.None || !h.t.Strands[r.Strand].Loop || h.f.Runtime(r.Process) == recording.RuntimePython {
+			continue
+		}
+		of[r.Strand] = append(of[r.Strand], r)
+	}
+	for _, list := range of {
+		slices.SortStableFunc(list, func(a, b *timeline.Request) int { return cmp.Compare(a.End, b.End) })
+	}
+	return of
+}
+
+// findLoopEnds finds what loops answered as strands woke them.
+func (h *jobFinder) findLoopEnds() {
+	h.loopEnds = make([][]result, len(h.strands))
+	answers := h.loopAnswers()
+	for s := range h.strands {
+		if list := answers[timeline.StrandID(s)]; len(list) > 0 {
+			h.endsAt(timeline.StrandID(s), list)
+		}
+	}
+	for s := range h.loopEnds {
+		slices.SortStableFunc(h.loopEnds[s], func(a, b result) int { return cmp.Compare(a.at, b.at) })
+	}
+}
+
+// endsAt lists, by who woke a loop, what it answered next: before it waited for events again.
+func (h *jobFinder) endsAt(loop timeline.StrandID, answers []*timeline.Request) {
+	steps := h.f.Threads[loop].Steps
+	for i := range steps {
+		off := steps[i].Off
+		if off == nil || !timeline.PollWait(off.Syscall) || off.WakerKind != recording.WakerThread {
+			continue
+		}
+		by := h.f.Strand(off.Waker)
+		k := sort.Search(len(answers), func(k int) bool { return answers[k].End >= off.Woken })
+		if by != timeline.None && by != loop && k < len(answers) && !h.polled(loop, off.Woken, answers[k].End) {
+			h.loopEnds[by] = append(h.loopEnds[by], result{at: off.Woken, request: answers[k].ID, since: off.Since, place: place{loop, 0}})
+		}
+	}
+}
+
+// polled reports that a loop began to wait for events within a span.
+func (h *jobFinder) polled(loop timeline.StrandID, from, to recording.Time) bool {
+	steps := h.f.Threads[loop].Steps
+	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > from })
+	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < to); k++ {
+		if off := steps[k].Off; off != nil && timeline.PollWait(off.Syscall) && off.Since >= from {
+			return true
+		}
+	}
+	return false
+}
