@@ -32,7 +32,7 @@ func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
 func (h *jobFinder) findLoopEnds() {
 	h.loopEnds = make([][]result, len(h.strands))
 	answers := h.loopAnswers()
-	for s := range h.strands {
+	for s := range h.f.Threads { // no goroutines
 		if list := answers[timeline.StrandID(s)]; len(list) > 0 {
 			h.endsAt(timeline.StrandID(s), list)
 		}
