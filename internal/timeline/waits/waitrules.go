@@ -50,6 +50,7 @@ func jvmRules() []waitRule {
 		{timeline.RuleIdle, jvm, timeline.CauseCondition, []string{"LockSupport.park*|Unsafe.park", "+ForkJoinPool.scan|ForkJoinPool.runWorker|EnhancedQueueExecutor$ThreadBody.run"}},
 		{timeline.RuleIdle, jvm, timeline.CauseCondition, []string{"CompileQueue::get|CompileBroker::possibly_add_compiler_threads|GangWorker::*|WorkerThread::run|VMThread::*|ServiceThread::*|MonitorDeflationThread::*|WatcherThread::*|G1ServiceThread::*|ConcurrentGCThread::*|ConcurrentG1*|G1Concurrent*|G1YoungRemSet*|Z*::run_thread|Shenandoah*::run_service|os::signal_wait|AttachListener::*|signal_thread_entry"}},
 		{"jvm-join", jvm, timeline.CauseCondition, []string{"Object.wait*|LockSupport.park*", "Thread.join"}},
+		{"jvm-references", jvm, timeline.CauseCondition, []string{"Object.wait*", "Reference.waitForReferenceProcessing"}}, // for memory outside of the heap that the collector gives free
 		{"jvm-sleep", jvm, timeline.CauseSleep, []string{"Thread.sleep*"}},
 		{"jvm-sleep", jvm, timeline.CauseSleep, []string{"Object.wait*", "+TimeUnit.timedWait"}},
 
