@@ -11,12 +11,17 @@ import (
 func credentialFix(rt recording.Runtime, operation string) string {
 	ahead := "; fetch them when the process starts, and again ahead of expiry " + besideRequests(rt)
 	switch {
-	case strings.HasPrefix(operation, "grant_type:") || strings.Contains(operation, "oauth") || strings.HasSuffix(operation, "/token"):
+	case fetchesToken(operation):
 		return "keep the token until shortly before its expires_in has passed, for all requests of the process" + ahead
 	case strings.Contains(operation, "jwks") || strings.Contains(operation, "/certs") || strings.Contains(operation, "/keys") || strings.Contains(operation, ".well-known"):
 		return "keep the key set for all requests of the process, and fetch it again only for a key id that is not in it" + keySets(rt) + ahead
 	}
 	return awsClientFix(rt) + ahead
+}
+
+// fetchesToken reports words that name a call for a token of OAuth.
+func fetchesToken(words string) bool {
+	return strings.Contains(words, "grant_type:") || strings.Contains(words, "oauth") || strings.HasSuffix(strings.TrimSuffix(words, ")"), "/token")
 }
 
 // besideRequests says where a runtime does what no request waits for.
@@ -71,9 +76,12 @@ func awsClientFix(rt recording.Runtime) string {
 	return "build one client when the process starts and let all requests and threads use it: it keeps its credentials until they expire"
 }
 
-// refreshFix says how the SDKs refresh credentials ahead of their expiry; follows
-// what to do in general.
-func refreshFix(rt recording.Runtime) string {
+// refreshFix says how what is fetched from a peer, named so, is fetched ahead of its expiry: a token by the service, credentials by
+// the SDKs; follows what to do in general.
+func refreshFix(rt recording.Runtime, from string) string {
+	if fetchesToken(from) {
+		return ". Fetch the token ahead of its expires_in " + besideRequests(rt) + "; clients take it to be over some seconds before: one that lives no longer is fetched each time"
+	}
 	switch rt {
 	case recording.RuntimeRuby:
 		return ". Newer versions of aws-sdk-core do that for AssumeRoleWebIdentityCredentials, ECSCredentials and InstanceProfileCredentials; a provider of one's own includes Aws::RefreshingCredentials and sets @async_refresh"

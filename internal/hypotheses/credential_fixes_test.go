@@ -28,3 +28,16 @@ func TestCredentialFix(t *testing.T) {
 		}
 	}
 }
+
+// What is said of a lock held over a refresh goes by what is fetched: no SDK's cache keeps a token of OAuth.
+func TestRefreshFix(t *testing.T) {
+	for from, want := range map[string]string{
+		"10.0.0.2:80 (grant_type:client_credentials)": "expires_in",
+		"auth.test (POST /v1/token)":                  "expires_in",
+		"sts.test (AssumeRole)":                       "ExpiryWindow",
+	} {
+		if fix := refreshFix(recording.RuntimeGo, from); !strings.Contains(fix, want) {
+			t.Errorf("%s: %q does not say %q", from, fix, want)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 	if k.fetching(c) {
 		waiting = "fetching credentials from "
-		fix += refreshFix(runtimeOf(c, k.process(c)))
+		fix += refreshFix(runtimeOf(c, k.process(c)), peer)
 	}
 	return diagnosis.Candidate{
 		Place:    k.place(c),
