@@ -113,8 +113,7 @@ func (d *decoder) sample(b []byte) {
 	switch probesEventType(h.Type) {
 	case probesEventTypeEVENT_OFF:
 		d.off(view[probesOffEvent](b))
-	case probesEventTypeEVENT_FORK, probesEventTypeEVENT_EXEC,
-		probesEventTypeEVENT_EXIT, probesEventTypeEVENT_RENAME:
+	case probesEventTypeEVENT_FORK, probesEventTypeEVENT_EXEC, probesEventTypeEVENT_EXIT, probesEventTypeEVENT_RENAME:
 		d.task(view[probesTaskEvent](b))
 	case probesEventTypeEVENT_LISTEN:
 		d.listen(view[probesListenEvent](b))
@@ -140,8 +139,7 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_FILE:
 		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_CONTEXT:
-		e := view[probesContextEvent](b)
-		d.context(e.H.Tgid, &e.Ids)
+		d.context(h.Tgid, &view[probesContextEvent](b).Ids)
 	case probesEventTypeEVENT_LATE:
 		d.late(view[probesLateEvent](b))
 	case probesEventTypeEVENT_RETRANSMIT:

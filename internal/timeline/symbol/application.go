@@ -11,7 +11,9 @@ import (
 // standard library or of a package that it brought along, as far as names and paths tell.
 func Application(f recording.Frame) bool {
 	if f.Type == recording.FrameGo && f.Module != "" { // the program is of this module, wherever that was put
-		f.File = f.File[max(0, strings.Index(f.File, f.Module)+len(f.Module)):]
+		if _, within, ok := strings.Cut(f.File, f.Module); ok {
+			f.File = within
+		}
 	}
 	if !Managed(f) || !OwnCode(f) || containsAny(f.File, packagePaths) {
 		return false
