@@ -15,7 +15,7 @@ func coldStart() diagnosis.Hypothesis {
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
 		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, or nine of ten of which take longer than half of the later ones, waits for a processor left out, for a time that is at least a third " +
-			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What programs beside the service cost does not count. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. Where the slow calls mostly wait for what is not known it is a lead. " +
+			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read, or have who is to serve them. What programs beside the service cost does not count. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. Where the slow calls mostly wait for what is not known it is a lead. " +
 			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
 		Needs:    []string{recording.HookIO},
 		Where:    true,
@@ -121,18 +121,30 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	return y
 }
 
-// waited reports that most of what the slow calls take longer went by before they were read.
+// waited reports that most of what the slow calls take longer went by in a queue: before they were read, or for a member of a
+// pool, if that is not being filled then, and they take less than three times as long without that, and without waiting for a processor.
 func (y *youth) waited(c *diagnosis.Case) bool {
-	mean := func(ids []diagnosis.RequestID) (took, read Duration) {
+	ready := costOf(c, c.Ready())
+	mean := func(ids []diagnosis.RequestID) (took, read, own Duration, fills bool) {
 		for _, id := range ids {
 			took += c.Requests[id].Duration()
 			read += c.Requests[id].End.Sub(c.Requests[id].FirstRead)
+			own -= ready[id]
+			for s := c.Requests[id].Segments(); s.Next(); {
+				if s.Cause == timeline.CausePool && s.Phase != timeline.PhaseUnread {
+					own -= s.To.Sub(s.From)
+				}
+			}
+			for _, k := range c.Requests[id].Calls {
+				fills = fills || c.Calls[k].New
+			}
 		}
-		return took / Duration(max(1, len(ids))), read / Duration(max(1, len(ids)))
+		n := Duration(max(1, len(ids)))
+		return took / n, read / n, (read + own) / n, fills
 	}
-	slow, slowRead := mean(y.order[:y.slow])
-	later, laterRead := mean(y.order[len(y.order)/2:])
-	return 2*(slowRead-laterRead) < slow-later
+	slow, slowRead, slowOwn, fills := mean(y.order[:y.slow])
+	later, laterRead, laterOwn, _ := mean(y.order[len(y.order)/2:])
+	return 2*(slowRead-laterRead) < slow-later || !fills && slowOwn < 3*laterOwn && 2*(slowOwn-laterOwn) < slow-later
 }
 
 // fall finds until when calls are slow: runs whose median is twice that of the later half
