@@ -76,7 +76,7 @@ type repeat struct {
 type tallied struct{ all, ordinary, slow int }
 
 // repeated counts the calls of each shape in measured requests, in order of shape. A call
-// that failed is counted apart, and so is one that is made again after a pause: the next may be another try, which no batch would save.
+// that failed is counted apart, and so is one that is made again after a pause: the next may be another try, which no batch would save. What only asks whether a connection works is none.
 func repeated(c *diagnosis.Case) (out []*repeats, failed, again int) {
 	shapes := shapesOf(c)
 	index := make([]*repeats, len(shapes.list))
@@ -84,6 +84,9 @@ func repeated(c *diagnosis.Case) (out []*repeats, failed, again int) {
 		for _, k := range c.Requests[id].Calls {
 			if refused(&c.Calls[k]) {
 				failed++
+				continue
+			}
+			if asksAlive(c.Calls[k].Operation) {
 				continue
 			}
 			if triedAgain(c, k) {

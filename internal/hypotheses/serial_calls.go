@@ -12,10 +12,11 @@ import (
 func serialCalls() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "serial-calls",
-		Title: "Calls that need nothing of each other run one after the other",
+		Title: "Calls run one after the other that need not",
 		Doc: "Supported by calls of a request that do not overlap although the same two are seen in the other order, or at once, in at least 5 % of the requests of the endpoint " +
 			"that make both: then neither needs the other's answer. Taken out of each request: all but the longest of such a run of calls; it is a bound, " +
-			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most is a lead; a call that follows one of its kind which failed, was given up, or is made again after a pause is another try, and none of them. Calls that belong to no known request leave it undecided.",
+			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most is a lead; a call that follows one of its kind which failed, was given up, or is made again after a pause is another try, and none of them; nor can calls of one transaction be made at once. " +
+			"Supported, too, by calls that only ask whether an open connection works (SELECT 1, PING), right before the request uses it: what requests wait for those is taken out, at least. Calls that belong to no known request leave it undecided.",
 		Needs: []string{recording.HookSockets, recording.HookIO},
 		Test:  testSerialCalls,
 	}
@@ -94,8 +95,9 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 		res.Lead = "calls known to need nothing of each other take " + diagnosis.Percent(share) + " of all request time more than the longest of them"
 	}
+	res.Candidates = testedAt(c)
 	if len(spans) > 0 {
-		res.Candidates = []diagnosis.Candidate{serialAt(c, mostLost(lost), spans, proven)}
+		res.Candidates = append(res.Candidates, serialAt(c, mostLost(lost), spans, proven))
 	}
 	if len(hidden) > 0 {
 		res.Candidates = append(res.Candidates, inOneOrder(c, hidden, in))
@@ -271,11 +273,11 @@ func (s *serial) besides(c *diagnosis.Case, r *timeline.Request, path []waited, 
 }
 
 // runs cuts calls into those runs of at least two, one after the other, that more
-// accepts call by call.
+// accepts call by call, and whose connection does not bind them to that order.
 func runs(path []waited, more func(run []waited, next *waited) bool) (out [][]waited) {
 	for i := 0; i < len(path); {
 		k := i + 1
-		for k < len(path) && path[k].call.Start >= path[k-1].call.End && more(path[i:k], &path[k]) {
+		for k < len(path) && path[k].call.Start >= path[k-1].call.End && !bound(path[k-1].call, path[k].call) && more(path[i:k], &path[k]) {
 			k++
 		}
 		if k > i+1 {

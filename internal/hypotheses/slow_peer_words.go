@@ -85,7 +85,7 @@ func (a *answered) alive() string {
 	var of, all Duration
 	asked := ""
 	for operation, d := range a.operations {
-		if all += d; operation == "SELECT 1" || operation == "PING" {
+		if all += d; asksAlive(operation) {
 			of += d
 			asked = operation
 		}

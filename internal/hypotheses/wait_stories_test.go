@@ -88,6 +88,13 @@ func waitStories() []story {
 				t.ask("/user", 3000*us)
 				t.ask("/orders", 3000*us)
 			})},
+		{"serial-calls/tried-supported", "A pool asks before each use whether the connection still works, which takes 900 us, before the request asks for 3 ms.",
+			python(func(t *thread, _ int) {
+				t.command("PING", 900*us)
+				t.command("GET", 3000*us)
+			})},
+		{"serial-calls/ping-refuted", "A request only asks whether the database is there, as a health check does.",
+			python(func(t *thread, _ int) { t.command("PING", 900*us) })},
 		{"delayed-ack/supported", "The body of each answer leaves 40 ms after it was written, once the client has acknowledged the head.",
 			python(keptBack(40_000 * us))},
 		{"delayed-ack/small-supported", "The body of each answer leaves 300 us after it was written: the client acknowledges at once.",

@@ -23,6 +23,8 @@ func Application(f recording.Frame) bool {
 		return !standardGo(f) && !moduleVersion(f.File) && !goWrapper(f.Function)
 	case recording.FrameJVM:
 		return !jvmLibrary(Plain(f)) && !madeUp(Plain(f))
+	case recording.FramePython:
+		return !moduleBody(f) && !generated(f.File)
 	}
 	return !moduleBody(f)
 }
@@ -47,6 +49,12 @@ func Brought(f recording.Frame) bool {
 // which calls what was written, or of a proxy.
 func madeUp(name string) bool {
 	return containsAny(name, []string{"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", ".$Proxy"})
+}
+
+// generated reports the file of a function of Python that a package made of a text, as SQLAlchemy and attrs do: it is named as no file is.
+// So is what is given to the interpreter to run.
+func generated(file string) bool {
+	return strings.HasPrefix(file, "<") && file != "<string>" && file != "<stdin>"
 }
 
 // packagePaths are parts of the paths at which package managers put what a program uses.

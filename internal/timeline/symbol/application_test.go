@@ -29,6 +29,8 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameGo, Function: "main.serve.func1.deferwrap2", File: "/srv/main.go"}, false},
 		{recording.Frame{Type: recording.FramePython, Function: "handle", File: "/srv/app.py"}, true},
 		{recording.Frame{Type: recording.FramePython, Function: "<module>", File: "/usr/local/bin/shop"}, false},
+		{recording.Frame{Type: recording.FramePython, Function: "Order.__init__", File: "<attrs generated init shop.Order>"}, false},
+		{recording.Frame{Type: recording.FramePython, Function: "work", File: "<string>"}, true}, // python -c
 		{recording.Frame{Type: recording.FramePython, Function: "<interpreter trampoline>", File: "<shim>"}, false},
 		{recording.Frame{Type: recording.FrameRuby, Function: "<main>", File: "/srv/app.rb"}, false},
 		{recording.Frame{Type: recording.FrameRuby, Function: "block in <main>", File: "/srv/app.rb"}, true},

@@ -1,0 +1,97 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// asksAlive reports an operation that only asks whether a connection works.
+func asksAlive(operation string) bool { return operation == "SELECT 1" || operation == "PING" }
+
+// tests reports the call of a request, by its place among its calls, with which a pool tries a connection that was open
+// already before it gives it out: what comes next there is for the request.
+func tests(c *diagnosis.Case, r *timeline.Request, i int) bool {
+	call := &c.Calls[r.Calls[i]]
+	if call.New || !asksAlive(call.Operation) {
+		return false
+	}
+	return slices.ContainsFunc(r.Calls[i+1:], func(id timeline.CallID) bool {
+		next := &c.Calls[id]
+		return next.Conn == call.Conn && next.Ordinal == call.Ordinal+1
+	})
+}
+
+// tested are the calls of one operation with which connections to one peer are tried before they are used.
+type tested struct {
+	shape
+	calls    []timeline.CallID
+	took     []Duration
+	requests int
+}
+
+// testedAt says of each peer what trying connections before each use costs requests, those first that most are tried of.
+func testedAt(c *diagnosis.Case) (out []diagnosis.Candidate) {
+	var all []*tested
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		var last *tested
+		for i, k := range r.Calls {
+			if !tests(c, r, i) {
+				continue
+			}
+			call := &c.Calls[k]
+			at := slices.IndexFunc(all, func(t *tested) bool { return t.shape == shapeOf(call) })
+			if at < 0 {
+				at = len(all)
+				all = append(all, &tested{shape: shapeOf(call)})
+			}
+			t := all[at]
+			if t != last {
+				t.requests++
+			}
+			last = t
+			t.calls, t.took = append(t.calls, k), append(t.took, call.End.Sub(call.Start))
+		}
+	}
+	for _, t := range all {
+		slices.Sort(t.took)
+		out = append(out, t.candidate(c))
+	}
+	return out
+}
+
+// candidate is what using connections untried would save: what requests wait for the answers.
+func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	of := map[timeline.CallID]bool{}
+	for _, id := range t.calls {
+		of[id] = true
+	}
+	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Call != timeline.None && of[s.Call] })
+	_, share := perMean(c, diagnosis.Total(spans))
+	p50 := diagnosis.Quantile(t.took, 50)
+	return diagnosis.Candidate{
+		Place: callName(t.shape),
+		Title: "Connections to " + t.peer + " are tried (" + t.operation + ") before each use, and the request waits for it: " + diagnosis.Plural(len(t.calls), "call") + " in " +
+			diagnosis.Thousands(int64(t.requests)) + " of " + diagnosis.Plural(len(c.Overall.Requests), "request") + ", " + diagnosis.Human(p50) + " each" + calledIn(c, t.calls),
+		Fix: "try only connections that were idle for long, or beside the requests, and call again where one turns out to be closed: pool_recycle in place of pool_pre_ping (SQLAlchemy), " +
+			"testWhileIdle in place of testOnBorrow (DBCP, Tomcat, Jedis), health_check_interval (redis-py)",
+		Next:    "dwell show REC --slowest 3 shows the calls of single requests",
+		Lead:    "trying connections to " + t.peer + " before their use takes " + diagnosis.Percent(share) + " of all request time",
+		Spans:   spans,
+		AtLeast: true, // what is computed to ask is not told from other work
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Count("calls that only ask whether a connection works, right before it is used", len(t.calls)),
+			diagnosis.Count("requests that wait for them", t.requests),
+			diagnosis.NS("p50 of such a call", p50),
+			diagnosis.Part("of all request time waits for them", share),
+		},
+	}
+}
+
+// bound reports that a call on a session can begin only when another one has ended: that is of the transaction that both are in, or
+// tries the connection.
+func bound(before, next *timeline.Call) bool {
+	return before.Conn == next.Conn && (timeline.InTransaction(before) || asksAlive(before.Operation))
+}
