@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // asksAlive reports an operation that only asks whether a connection works.
@@ -75,8 +76,7 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Place: callName(t.shape),
 		Title: "Connections to " + t.peer + " are tried (" + t.operation + ") before each use, and the request waits for it: " + diagnosis.Plural(len(t.calls), "call") + " in " +
 			diagnosis.Thousands(int64(t.requests)) + " of " + diagnosis.Plural(len(c.Overall.Requests), "request") + ", " + diagnosis.Human(p50) + " each" + calledIn(c, t.calls),
-		Fix: "try only connections that were idle for long, or beside the requests, and call again where one turns out to be closed: pool_recycle in place of pool_pre_ping (SQLAlchemy), " +
-			"testWhileIdle in place of testOnBorrow (DBCP, Tomcat, Jedis), health_check_interval (redis-py)",
+		Fix:     untriedFix(runtimeOf(c, c.Calls[t.calls[0]].Process)),
 		Next:    "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:    "trying connections to " + t.peer + " before their use takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:   spans,
@@ -90,8 +90,30 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
+// untriedFix says how connections are used untried, in a runtime's own words.
+func untriedFix(rt recording.Runtime) string {
+	how := map[recording.Runtime]string{
+		recording.RuntimePython: ": pool_recycle in place of pool_pre_ping (SQLAlchemy), health_check_interval (redis-py)",
+		recording.RuntimeJVM:    ": testWhileIdle in place of testOnBorrow (DBCP, Tomcat, Jedis), HikariCP without connectionTestQuery",
+		recording.RuntimeRuby:   " (newer versions of Active Record do)",
+	}
+	return "try only connections that were idle for long, or beside the requests, and call again where one turns out to be closed" + how[rt]
+}
+
 // bound reports that a call on a session can begin only when another one has ended: that is of the transaction that both are in, or
 // tries the connection.
-func bound(before, next *timeline.Call) bool {
-	return before.Conn == next.Conn && (timeline.InTransaction(before) || asksAlive(before.Operation))
+func bound(c *diagnosis.Case, before, next *timeline.Call) bool {
+	if before.Conn != next.Conn {
+		return false
+	}
+	in := c.Once("transactions of calls", func() any {
+		of := map[timeline.CallID]int{}
+		for i, x := range c.Transactions() {
+			for _, id := range x.Calls {
+				of[id] = i + 1
+			}
+		}
+		return of
+	}).(map[timeline.CallID]int)
+	return in[before.ID] > 0 && in[before.ID] == in[next.ID] || asksAlive(before.Operation)
 }

@@ -66,13 +66,13 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	return out
 }
 
-// callersOf returns what is above a function on some stacks, but not itself.
+// callersOf returns what is above a function of the service's own on some stacks, but not itself.
 func callersOf(c *diagnosis.Case, function string, stacks map[timeline.StackID]int) map[string]bool {
 	above := map[string]bool{}
 	for stack := range stacks {
 		called := false
 		for _, f := range c.StackFrames(stack) {
-			if name := symbol.Name(f); name == function {
+			if name := symbol.Name(f); name == function && symbol.Application(f) { // a library's may be nameless, too
 				called = true
 			} else if called {
 				above[name] = true
@@ -92,25 +92,32 @@ func (b *beneathOf) is(of func(recording.Frame) bool) bool {
 	return false
 }
 
-// nameBeneath names the function that has half of the samples of an endpoint's requests
-// beneath it and tells most: the outermost that makes something for as long in each of them,
-// else the innermost of a library.
-func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *diagnosis.Candidate) {
-	var at, makes *beneathOf
+// tellsMost is the function that has half of some samples beneath it and tells most: the outermost that makes something, where it is
+// alike how long that takes, else the innermost of a library; nil if there is none.
+func tellsMost(c *diagnosis.Case, list []sampling, alike func() bool) (at *beneathOf, makes bool) {
+	var maker *beneathOf
 	for _, b := range functionsOver(c, list) {
 		if at == nil && b.is(symbol.Brought) {
 			at = b
 		}
 		if b.is(symbol.Makes) {
-			makes = b
+			maker = b
 		}
 	}
-	words := ""
-	if makes != nil && alike(c, s) {
-		at, words = makes, ", for about as long in each request"
-		cd.Fix = "if what " + at.name + " makes is the same for each request, make it once and keep it; else " + cd.Fix
-		cd.Next = "see whether what " + at.name + " makes depends on the request"
+	if maker != nil && alike() {
+		return maker, true
 	}
+	return at, false
+}
+
+// onceFix is how to spare what a function makes, before another fix.
+func (b *beneathOf) onceFix(fix string) string {
+	return "if what " + b.name + " makes is the same for each request, make it once and keep it; else " + fix
+}
+
+// nameBeneath names the function that has half of the samples of an endpoint's requests beneath it and tells most.
+func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *diagnosis.Candidate) {
+	at, makes := tellsMost(c, list, func() bool { return alike(c, s) })
 	if at == nil {
 		return
 	}
@@ -118,18 +125,26 @@ func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *d
 	if place := at.place(c); !strings.HasPrefix(cd.Place, at.name+" (") && place != cd.Place {
 		cd.Title += "; " + diagnosis.Percent(share) + " beneath " + place
 	}
-	cd.Title += words
+	if makes {
+		cd.Title += ", for about as long in each request"
+		cd.Fix = at.onceFix(cd.Fix)
+		cd.Next = "see whether what " + at.name + " makes depends on the request"
+	}
 	cd.Evidence = append(cd.Evidence, diagnosis.Part("of the sampled CPU time is beneath "+at.name, share))
 }
 
-// alike reports that an endpoint's requests compute for about as long each: of ten the
-// third dearest at most a half more than the third cheapest.
+// alike reports that an endpoint's requests compute for about as long each.
 func alike(c *diagnosis.Case, s *diagnosis.Symptom) bool {
 	cost := ownCost(c)
 	list := make([]Duration, 0, len(s.Requests))
 	for _, id := range s.ByID() {
 		list = append(list, cost[id])
 	}
+	return even(list)
+}
+
+// even reports that lengths differ little: of ten the third longest is at most a half more than the third shortest. It sorts them.
+func even(list []Duration) bool {
 	diagnosis.Sort(list)
 	return len(list) > 0 && 2*diagnosis.Quantile(list, 70) <= 3*diagnosis.Quantile(list, 30)
 }

@@ -236,7 +236,7 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	case beside > held/2:
 		title = "The event loop is held by long callbacks, most of all in turns of no request (timers, jobs beside requests), while requests wait"
 	}
-	where, ev := callbacks(c, loop, long, 2*blocked > held)
+	where, spare, ev := callbacks(c, loop, long, 2*blocked > held)
 	title += where
 	if blocked > 0 {
 		ev = append(ev, diagnosis.Part("of that time the loop sleeps in calls that block it", diagnosis.ShareOf(int64(blocked), int64(held))))
@@ -245,7 +245,7 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	return diagnosis.Candidate{
 		Place:  threadName(c, loop),
 		Title:  title,
-		Fix:    loopFix(runtimeOf(c, c.Strands[loop].Process), 2*blocked > held),
+		Fix:    spare(loopFix(runtimeOf(c, c.Strands[loop].Process), 2*blocked > held)),
 		WhatIf: st.whatIfs(c),
 		Next:   "dwell show REC --slowest 3 names the request that each wait was behind",
 		Spans:  spans,
@@ -259,7 +259,8 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 
 // callbacks says what a loop does in long holds: where it computes, or, if it sleeps in calls
 // that block it, where it calls those.
-func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bool) (where string, ev []diagnosis.Evidence) {
+func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bool) (where string, spare func(fix string) string, ev []diagnosis.Evidence) {
+	spare = func(fix string) string { return fix }
 	var in []sampling
 	sampled := newSamples(c)
 	for _, h := range long {
@@ -277,11 +278,28 @@ func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bo
 	most := at.first()
 	switch {
 	case asleep && most == nil:
-		return "; they sleep most of all in calls that block the loop", nil
+		return "; they sleep most of all in calls that block the loop", spare, nil
 	case asleep:
-		return "; they sleep most of all in calls that block the loop, in " + most.place(c) + ", " + at.counted(most, "them"), nil
+		return "; they sleep most of all in calls that block the loop, in " + most.place(c) + ", " + at.counted(most, "them"), spare, nil
 	case most == nil:
-		return "", nil
+		return "", spare, nil
 	}
-	return "; they compute most of all in " + most.place(c) + ", " + at.counted(most, "it"), at.evidence(c)
+	where, ev = "; they compute most of all in "+most.place(c)+", "+at.counted(most, "it"), at.evidence(c)
+	by, makes := tellsMost(c, in, func() bool { return heldAlike(long) })
+	if by != nil && by.name != most.name && len(in) >= fewSamples {
+		where += ", " + diagnosis.Percent(diagnosis.ShareOf(int64(by.samples), int64(len(in)))) + " beneath " + by.place(c)
+		if makes {
+			spare = by.onceFix
+		}
+	}
+	return where, spare, ev
+}
+
+// heldAlike reports that a loop is held for about as long each time.
+func heldAlike(long []hold) bool {
+	took := make([]Duration, len(long))
+	for i := range long {
+		took[i] = long[i].took()
+	}
+	return even(took)
 }

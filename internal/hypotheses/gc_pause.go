@@ -16,7 +16,7 @@ func gcPause() diagnosis.Hypothesis {
 		ID:    "gc-pause",
 		Title: "The garbage collector stops requests",
 		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
-			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby), by waits for an interpreter whose holder does such work, and by waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
+			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby), by waits to be read by a thread that does such work first, by waits for an interpreter whose holder does it, and by waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
 			"their own CPU leaves it undecided; so does that of requests of Go while stops were not recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "interpreter-lock", "cpu-bound", "accept-queue", "load", "run-queue"},
@@ -33,6 +33,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	s := spentOn(c, timeline.CauseGC)
 	did := collecting(c)
 	stops, queued := stopped(c), behindCollecting(c)
+	unread := behindReadersCollecting(c)
 	var own []diagnosis.Span
 	var ev []diagnosis.Evidence
 	for i, part := range []struct {
@@ -42,6 +43,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 		{"the collector's work on requests' own strands, of samples", append(slices.Clone(did.spans), stops...)},
 		{"waits for an event loop on which the collector works, of samples", behindCollectors(c)},
 		{"waits for an interpreter whose holder collects, of samples", behindInterpretersCollecting(c)},
+		{"waits to be read while who reads them collects, of samples", unread},
 		{"waits for a processor while the collector's own threads work, of samples", queued},
 	} {
 		if i == 0 || len(part.spans) > 0 {
@@ -69,7 +71,11 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	}
 	_, share := perMean(c, total)
 	res.Lead = "the garbage collector takes " + diagnosis.Percent(share) + " of all request time"
-	fix, from := gcFix(servingRuntime(c)), did.from()
+	rt := servingRuntime(c)
+	fix, words, from := gcFix(rt), pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total), did.from()
+	if 2*diagnosis.Total(unread) >= total {
+		words, from = ", on threads that have yet to read them", ""
+	}
 	if line := askedIn(c); line != "" {
 		from = ", which the code mostly asks for itself (System.gc), in " + line
 		fix = "do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep buffers and use them again, or raise -XX:MaxDirectMemorySize; " +
@@ -77,7 +83,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
-		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total) + from,
+		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + words + from,
 		Fix:   fix,
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,

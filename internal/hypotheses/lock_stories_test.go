@@ -67,6 +67,19 @@ func lockStories() []story {
 			func() *recording.Recording { return collectedBeside("main.job") }},
 		{"gc-pause/assisting-supported", "Every third request of Ruby makes the collector work for 20 ms, besides 0.6 ms of its own.", oftenCollecting()},
 		{"cpu-bound/collector-lead", "What happens is as in gc-pause/assisting-supported.txt: the collector's work is not the requests' own.", oftenCollecting()},
+		{"gc-pause/before-read-supported", "A worker of Ruby collects for 70 ms when it has answered every other request, and reads the next, which comes meanwhile, only then.",
+			func() *recording.Recording {
+				s := newScenario(recording.RuntimeRuby)
+				t := s.worker(1, 1000*us)
+				for i := range requestsPlayed {
+					t.request(recording.Time(i+1)*50_000*us, 10*us, "/prices/{}")
+					t.computeIn(600*us, "/srv/app.rb:page")
+					if t.respond(); i%2 == 0 {
+						t.computeIn(70_000*us, "<gc>:(marking) < <gc>:(garbage collection)")
+					}
+				}
+				return done(without(s, stackHooks), 30)
+			}},
 		{"gc-pause/refuted", "No request was stopped.", quiet},
 		{"gc-pause/undecided", "A request computes 9 ms, and stacks were not recorded: what part of that is the collector's is not known.",
 			func() *recording.Recording {

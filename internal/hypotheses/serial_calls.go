@@ -65,7 +65,7 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		path := onPath(c, r)
-		whole := runs(path, func(run []waited, next *waited) bool { return !secondTry(c, run[len(run)-1].call, next.call) })
+		whole := runs(c, path, func(run []waited, next *waited) bool { return !secondTry(c, run[len(run)-1].call, next.call) })
 		if len(whole) == 0 {
 			continue
 		}
@@ -262,7 +262,7 @@ func (s *serial) apart(k couple) bool {
 // a longer one, and adds up which couples cost how much.
 func (s *serial) besides(c *diagnosis.Case, r *timeline.Request, path []waited, lost map[couple]Duration) (out []diagnosis.Span) {
 	nth := ordinals(c, r)
-	for _, run := range runs(path, func(run []waited, next *waited) bool {
+	for _, run := range runs(c, path, func(run []waited, next *waited) bool {
 		return !slices.ContainsFunc(run, func(w waited) bool { return !s.apart(coupleOf(r, w.call, next.call, nth)) })
 	}) {
 		part := shorter(run)
@@ -274,10 +274,10 @@ func (s *serial) besides(c *diagnosis.Case, r *timeline.Request, path []waited, 
 
 // runs cuts calls into those runs of at least two, one after the other, that more
 // accepts call by call, and whose connection does not bind them to that order.
-func runs(path []waited, more func(run []waited, next *waited) bool) (out [][]waited) {
+func runs(c *diagnosis.Case, path []waited, more func(run []waited, next *waited) bool) (out [][]waited) {
 	for i := 0; i < len(path); {
 		k := i + 1
-		for k < len(path) && path[k].call.Start >= path[k-1].call.End && !bound(path[k-1].call, path[k].call) && more(path[i:k], &path[k]) {
+		for k < len(path) && path[k].call.Start >= path[k-1].call.End && !bound(c, path[k-1].call, path[k].call) && more(path[i:k], &path[k]) {
 			k++
 		}
 		if k > i+1 {

@@ -14,7 +14,7 @@ func slowDNS() diagnosis.Hypothesis {
 		ID:    "slow-dns",
 		Title: "Name resolution is slow",
 		Doc: "Supported by the look-up phase of requests' calls, and by waits for the answers to look-ups that belong to no call: something resolves names without connecting to them. Look-ups that end without an address (search domains) and those without any answer " +
-			"are counted, and those that are asked again for want of one, or by the name that exists: what they wait until then is no other suspect's. Names answered from a file or a cache in the process send no look-up and cost none.",
+			"are counted, and those that are asked again for want of one, or by the name that exists: what they wait until then is no other suspect's. What requests wait, before a connection is opened for them, while as many names of others are looked up as ever are at once, goes with the look-ups. Names answered from a file or a cache in the process send no look-up and cost none.",
 		Needs: []string{recording.HookDNS},
 		Test:  testSlowDNS,
 	}
@@ -54,13 +54,14 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows), Lead: dnsLead(c, share)}
 	if len(spans) > 0 {
+		turn := newBehindLookups(c)
 		own := aimlessLookups(c)
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    "the resolver",
-			Title:    "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + silent.words(c) + searched.words(c) + own.words(c, diagnosis.Total(spans)),
-			Fix:      silent.fix() + searched.fix() + own.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache)",
+			Title:    "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + turn.words(c) + silent.words(c) + searched.words(c) + own.words(c, diagnosis.Total(spans)),
+			Fix:      silent.fix() + searched.fix() + own.fix() + turn.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache)",
 			Next:     "ask the resolver directly (dig) and compare",
-			Spans:    spans,
+			Spans:    append(spans, turn.spans...),
 			AtLeast:  true, // what is computed to ask, and to read answers, is not told from other work
 			Evidence: ev,
 		}}

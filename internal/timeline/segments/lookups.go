@@ -21,7 +21,7 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	}
 	for _, x := range list {
 		p.add(until(g, x.From))
-		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: g.Strand, Blocker: timeline.None})
+		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: s.connectsTo(r, x), Strand: g.Strand, Blocker: timeline.None})
 	}
 	late := wait{r, r.Strand, list[len(list)-1].To, g.To, g.Phase, timeline.None}
 	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
@@ -29,6 +29,16 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	} else {
 		s.readerWait(late, p)
 	}
+}
+
+// connectsTo is the call of a request whose name a look-up was for; None if it led to none.
+func (s *segmenter) connectsTo(r *timeline.Request, x timeline.Stint) timeline.CallID {
+	for _, id := range s.callsOf.Of(int(r.ID)) {
+		if c := &s.t.Calls[id]; c.DNSTo != recording.NoTime && c.DNSFrom < x.To && x.From < c.DNSTo {
+			return id
+		}
+	}
+	return timeline.None
 }
 
 // asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, which ends with
