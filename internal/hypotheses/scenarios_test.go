@@ -223,6 +223,10 @@ func loopStories() []story {
 			func() *recording.Recording {
 				return done(without(reports(10, "/report", cost{before: 30_000 * us, code: "/srv/report.js:renderTable < /srv/report.js:report < /srv/app.js:handle"}), "arrivals async dns host io late processes sched sockets stacks tls"), 60)
 			}},
+		{"event-loop-blocked/compiles-supported", "The same, but a package compiles the schema of the reports each time, in nameless functions of its own, called in a nameless one of the service.",
+			func() *recording.Recording {
+				return done(without(reports(10, "/report", cost{before: 30_000 * us, code: "/srv/node_modules/schema/code.js:<anonymous> < /srv/node_modules/schema/core.js:compile < /srv/app.js:<anonymous>"}), "arrivals async dns host io late processes sched sockets stacks tls"), 60)
+			}},
 		{"event-loop-blocked/seventh-supported", "Every seventh request computes for 18 ms, under the same route as the others: what it takes, and what waits behind it.",
 			func() *recording.Recording { return done(reports(7, "/prices/{}", cost{before: 18_000 * us}), 60) }},
 		{"event-loop-blocked/asleep-supported", "Every tenth request is a report that sleeps for 30 ms in a call that blocks the loop; the others wait behind it.",

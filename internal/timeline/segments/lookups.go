@@ -21,7 +21,7 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	}
 	for _, x := range list {
 		p.add(until(g, x.From))
-		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: s.connectsTo(r, x), Strand: g.Strand, Blocker: timeline.None})
+		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: connectsTo(s.t, s.callsOf.Of(int(r.ID)), x), Strand: g.Strand, Blocker: timeline.None})
 	}
 	late := wait{r, r.Strand, list[len(list)-1].To, g.To, g.Phase, timeline.None}
 	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
@@ -31,10 +31,10 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	}
 }
 
-// connectsTo is the call of a request whose name a look-up was for; None if it led to none.
-func (s *segmenter) connectsTo(r *timeline.Request, x timeline.Stint) timeline.CallID {
-	for _, id := range s.callsOf.Of(int(r.ID)) {
-		if c := &s.t.Calls[id]; c.DNSTo != recording.NoTime && c.DNSFrom < x.To && x.From < c.DNSTo {
+// connectsTo is that of some calls whose name a look-up was for; None if it led to none.
+func connectsTo(t *timeline.Timeline, calls []timeline.CallID, x timeline.Stint) timeline.CallID {
+	for _, id := range calls {
+		if c := &t.Calls[id]; c.DNSTo != recording.NoTime && c.DNSFrom < x.To && x.From < c.DNSTo {
 			return id
 		}
 	}
