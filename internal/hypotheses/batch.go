@@ -99,17 +99,18 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 		calls = "calls of " + rep.operation
 	}
 	each := tenths(all, ids)
+	unknown := b.unknown(ids)
 	how := "one after the other"
 	if b.apart*2 < b.later {
 		how = "many at once"
 	}
 	return diagnosis.Candidate{
 		Place: place,
-		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how + calledIn(c, b.made),
+		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how + calledIn(c, b.made) + unknownWords(tenths(unknown, ids)),
 		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
-		Spans: b.spans, May: b.may,
+		Spans: b.spans, May: b.may, AtLeast: 10*unknown >= all, // some of those may be of the shape
 		Evidence: []diagnosis.Evidence{
 			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: each >= 10*manyCalls},
 			diagnosis.Count("calls of this shape in one request at most", most),
@@ -118,6 +119,26 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 			diagnosis.NS("mean time a request would wait less for them", diagnosis.Total(b.spans)/Duration(max(1, len(ids)))),
 		},
 	}
+}
+
+// unknown counts the commands to a database of which it is not known what they ask, of requests that make calls of a shape there.
+func (b *batched) unknown(requests []diagnosis.RequestID) (n int) {
+	for _, id := range requests {
+		for _, k := range b.Requests[id].Calls {
+			if call := &b.Calls[k]; b.operation != "" && call.Operation == "" && call.Protocol.SQL() && call.Peer == b.peer {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// unknownWords say how many there are in a request, of ten times so many.
+func unknownWords(tenths int) string {
+	if tenths == 0 {
+		return ""
+	}
+	return "; what another " + oneDecimal(tenths) + " calls to it ask is not known, as of statements prepared before the recording"
 }
 
 // allBut returns what a request waited for calls of a shape that did not fail, but for as

@@ -72,7 +72,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	_, share := perMean(c, total)
 	res.Lead = "the garbage collector takes " + diagnosis.Percent(share) + " of all request time"
 	rt := servingRuntime(c)
-	fix, words, from := gcFix(rt), pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total), did.from()
+	fix, words, from := gcFix(rt, did.called()), pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total), did.from()
 	if 2*diagnosis.Total(unread) >= total {
 		words, from = ", on threads that have yet to read them", ""
 	}
@@ -315,9 +315,16 @@ func collecting(c *diagnosis.Case) *collected {
 	}).(*collected)
 }
 
-// from says where most of it is called, as where code asks for it: else it comes wherever something is allocated.
-func (k *collected) from() string {
+// called is where nearly all of it is, as where code asks for it, or makes very much; else "": it comes wherever something is allocated.
+func (k *collected) called() string {
 	if line, _ := k.lines.most(); line != "" && 10*k.lines[line] >= 9*k.known {
+		return line
+	}
+	return ""
+}
+
+func (k *collected) from() string {
+	if line := k.called(); line != "" {
 		return ", nearly always called in " + line
 	}
 	return ""
@@ -341,20 +348,24 @@ func servingRuntime(c *diagnosis.Case) recording.Runtime {
 	return recording.RuntimeNative
 }
 
-func gcFix(rt recording.Runtime) string {
+// gcFix says how to have the collector work less, in a runtime's own words; at: where nearly all of that work is, if it is known.
+func gcFix(rt recording.Runtime, at string) string {
+	if at != "" {
+		at = " in " + at + " (what it makes may do for many requests)"
+	}
 	switch rt {
 	case recording.RuntimeJVM:
-		return "allocate less, or collect concurrently: -XX:+UseZGC (JDK 17 and later) or Shenandoah; a larger young generation; a lower -XX:MaxGCPauseMillis with G1"
+		return "allocate less" + at + ", or collect concurrently: -XX:+UseZGC (JDK 17 and later) or Shenandoah; a larger young generation; a lower -XX:MaxGCPauseMillis with G1"
 	case recording.RuntimeGo:
-		return "allocate less (go tool pprof -alloc_space), or collect less often: a higher GOGC with GOMEMLIMIT"
+		return "allocate less" + at + " (go tool pprof -alloc_space), or collect less often: a higher GOGC with GOMEMLIMIT"
 	case recording.RuntimeNode:
-		return "allocate less, or collect less often: node --max-semi-space-size=64"
+		return "allocate less" + at + ", or collect less often: node --max-semi-space-size=64"
 	case recording.RuntimeRuby:
-		return "call GC.start in no request; allocate less, or collect less often: a higher RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR; GC.compact and Process.warmup (Ruby 3.3) once after start"
+		return "call GC.start in no request; allocate less" + at + ", or collect less often: a higher RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR; GC.compact and Process.warmup (Ruby 3.3) once after start"
 	case recording.RuntimePython:
-		return "call gc.collect in no request; allocate fewer containers, or collect less often: gc.freeze() after start, a higher gc.set_threshold"
+		return "call gc.collect in no request; allocate fewer containers" + at + ", or collect less often: gc.freeze() after start, a higher gc.set_threshold"
 	}
-	return "allocate less, or give the heap more room"
+	return "allocate less" + at + ", or give the heap more room"
 }
 
 // behindReadersCollecting returns what requests wait to be read while the threads that then read them collect, as some are told to when

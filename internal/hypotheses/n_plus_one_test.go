@@ -2,9 +2,11 @@ package hypotheses
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -69,5 +71,23 @@ func TestCallsThatVaryMayBeOfOneShape(t *testing.T) {
 		if undecided := slices.ContainsFunc(d.Undecided, func(o diagnosis.Outcome) bool { return o.ID == "n-plus-one" }); undecided != c.want {
 			t.Errorf("beside %d ns of own work: undecided %v, want %v", c.beside, undecided, c.want)
 		}
+	}
+}
+
+// A request reads three items, and two times it executes a statement that was prepared before the recording: those may be of items, too.
+func TestStatementsPreparedBeforeMayBeOfTheShape(t *testing.T) {
+	tl := &timeline.Timeline{Processes: []timeline.Process{{ID: 1}}, Strands: []timeline.Strand{{Process: 1}}}
+	r := timeline.Request{Start: 1, FirstRead: 1, End: 100, Process: 1, RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}}
+	for i, operation := range []string{"SELECT items", "", "SELECT items", "", "SELECT items"} {
+		at := timeline.Time(1 + 10*i)
+		r.Calls = append(r.Calls, timeline.CallID(i))
+		tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), Peer: "db", Operation: operation, Protocol: recording.ProtocolPostgres, Process: 1, Start: at, End: at + 9})
+	}
+	tl.Requests = []timeline.Request{r}
+	c := diagnosis.NewCase(tl, diagnosis.Options{})
+	rep := &repeats{shape: shapeOf(&tl.Calls[0]), by: []repeat{{0, 3}}}
+	got := batchAt(c, rep, []diagnosis.RequestID{0})
+	if want := "; what another 2.0 calls to it ask is not known, as of statements prepared before the recording"; !strings.HasSuffix(got.Title, want) || !got.AtLeast {
+		t.Errorf("%q, at least: %t; want %q", got.Title, got.AtLeast, want)
 	}
 }

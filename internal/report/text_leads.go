@@ -61,8 +61,12 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 		p.hang(plain, head, "", whole)
 		for _, f := range more {
 			name := f.ID + ofOne(r, f) + seldom(f)
-			if what := clause(f.Title, p.width-25-utf8.RuneCountInString(name), r.mechanism(f.ID)); what != "" {
+			room := p.width - 25 - utf8.RuneCountInString(name)
+			if what := clause(f.Title, room, r.mechanism(f.ID)); what != "" {
 				name += ": " + what
+				if at := ", in " + f.Place; what == r.mechanism(f.ID) && strings.HasSuffix(at, ")") && utf8.RuneCountInString(what+at) <= room {
+					name += at
+				}
 			}
 			p.line(plain, "  %s %s", pad(most(f), 20), name)
 		}
