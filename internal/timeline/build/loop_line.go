@@ -33,6 +33,7 @@ type lined struct {
 	wander      bool              // threads share the tasks
 	calls       []timeline.CallID // of tasks, on connections that were open
 	before      []recording.Time  // of each: when the request was last seen to do something before it
+	late        []timeline.CallID // those, in order, of which an id tells when they were sent: that is no sign of one that did not wait
 }
 
 // lining is what is known of the calls that may have waited.
@@ -73,6 +74,9 @@ func (x lining) lineUp(l *loops.Turns) {
 		}
 		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead && (x.inTask(c) || !own[i] && !x.busySince(of.Of(int(c.Request)), c, at)) {
 			g.calls, g.before, any = append(g.calls, c.ID), append(g.before, at), true
+			if x.late(c) {
+				g.late = append(g.late, c.ID)
+			}
 		}
 	}
 	if !any {
@@ -89,9 +93,15 @@ func (x lining) inTask(c *timeline.Call) bool {
 	return c.Why == timeline.WhyContext || c.Why == timeline.WhyLoopChain
 }
 
-// mayWait reports such a call, or one of Node of which that is not told either.
+// mayWait reports such a call, or one of Node of which that is not told either, or as late as the turn in which it is sent: a client makes
+// what has an id only then.
 func (x lining) mayWait(c *timeline.Call) bool {
-	return x.inTask(c) || slices.Contains(askedInTurns, c.Why) && x.wanted[c.ID] == recording.NoTime
+	return x.inTask(c) || slices.Contains(askedInTurns, c.Why) && (x.wanted[c.ID] == recording.NoTime || x.late(c))
+}
+
+func (x lining) late(c *timeline.Call) bool {
+	at := x.wanted[c.ID]
+	return at != recording.NoTime && c.Strand != timeline.None && at <= c.SendFrom && !timeline.Slept(x.t, c.Strand, at, c.SendFrom)
 }
 
 // busySince reports that another call of a call's request, of which these are, was under way since a time.
@@ -156,7 +166,7 @@ func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []reco
 		if at, free := g.before[i], freed[id]; full(at) {
 			if c := &t.Calls[id]; free > at && (!timeline.Slept(t, c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
 				waited = append(waited, i)
-			} else {
+			} else if _, late := slices.BinarySearch(g.late, id); !late {
 				others++
 			}
 		}

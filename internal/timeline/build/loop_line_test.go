@@ -20,13 +20,15 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 		wander bool
 		late   recording.Time // after the other's answer
 		others int            // calls that are sent long after another's answer
+		told   bool           // ids tell of those, as they are sent
 		want   recording.Time
 	}{
-		{"sent as the other is answered", timeline.StateRunning, false, ms, 0, 17 * ms},
-		{"sent when the loop had slept", timeline.StateSleeping, false, ms, 0, 21 * ms},
-		{"many sent at other times", timeline.StateRunning, false, ms, 6, 21 * ms},
-		{"sent on a thread that was woken for it", timeline.StateSleeping, true, ms / 2, 0, 17 * ms},
-		{"sent long after on a thread that slept", timeline.StateSleeping, true, 2 * ms, 0, 21 * ms},
+		{"sent as the other is answered", timeline.StateRunning, false, ms, 0, false, 17 * ms},
+		{"sent when the loop had slept", timeline.StateSleeping, false, ms, 0, false, 21 * ms},
+		{"many sent at other times", timeline.StateRunning, false, ms, 6, false, 21 * ms},
+		{"many of which ids tell sent at other times", timeline.StateRunning, false, ms, 3, true, 17 * ms},
+		{"sent on a thread that was woken for it", timeline.StateSleeping, true, ms / 2, 0, false, 17 * ms},
+		{"sent long after on a thread that slept", timeline.StateSleeping, true, 2 * ms, 0, false, 21 * ms},
 	} {
 		tl, g := &timeline.Timeline{Strands: []timeline.Strand{{Loop: true}}}, &lined{wander: test.wander}
 		var freed []recording.Time
@@ -40,6 +42,9 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 		}
 		for i := range test.others {
 			freed[11-i] = g.before[11-i] - ms
+			if test.told {
+				g.late = append([]timeline.CallID{timeline.CallID(11 - i)}, g.late...)
+			}
 		}
 		g.lineUp(tl, make([]exchange.Call, 12), freed)
 		if got := tl.Calls[1].Start; got != test.want {
@@ -64,6 +69,9 @@ func TestAConnectionThatIsHeldIsInUse(t *testing.T) {
 			}
 			tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), Request: of, SendFrom: at, Start: at, End: at + 2*ms, Why: timeline.WhyAwaited})
 			x.calls, x.wanted = append(x.calls, exchange.Call{}), append(x.wanted, recording.NoTime)
+			if i%4 == 0 {
+				x.wanted[i] = at // an id of what the client makes as it sends
+			}
 		}
 		kept, own := x.kept()
 		for i := range tl.Calls {
