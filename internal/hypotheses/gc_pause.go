@@ -71,15 +71,10 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	}
 	_, share := perMean(c, total)
 	res.Lead = "the garbage collector takes " + diagnosis.Percent(share) + " of all request time"
-	rt := servingRuntime(c)
-	fix, words, from := gcFix(rt, did.called()), pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total), did.from()
+	words := pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total)
+	from, fix := did.advice(c)
 	if 2*diagnosis.Total(unread) >= total {
 		words, from = ", on threads that have yet to read them", ""
-	}
-	if line := askedIn(c); line != "" {
-		from = ", which the code mostly asks for itself (System.gc), in " + line
-		fix = "do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep buffers and use them again, or raise -XX:MaxDirectMemorySize; " +
-			"else -XX:+ExplicitGCInvokesConcurrent, or -XX:+DisableExplicitGC"
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
@@ -90,6 +85,16 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 		AtLeast: len(did.spans) > 0, // a sample stands for a period of its clock, and counts what of that the strand ran
 	}}
 	return res
+}
+
+// advice says where collections come from, and what to do about them: where the code asks for them itself, not to.
+func (k *collected) advice(c *diagnosis.Case) (from, fix string) {
+	if line := askedIn(c); line != "" {
+		return ", which the code mostly asks for itself (System.gc), in " + line,
+			"do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep buffers and use them again, or raise -XX:MaxDirectMemorySize; " +
+				"else -XX:+ExplicitGCInvokesConcurrent, or -XX:+DisableExplicitGC"
+	}
+	return k.from(), gcFix(servingRuntime(c), k.called())
 }
 
 // notSampled says that too few samples show what part of requests' own CPU is the
