@@ -124,27 +124,36 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 // waited reports that most of what the slow calls take longer went by in a queue: before they were read, or for a member of a
 // pool, if that is not being filled then, and they take less than three times as long without that, and without waiting for a processor.
 func (y *youth) waited(c *diagnosis.Case) bool {
+	slow, later := meanCalls(c, y.order[:y.slow]), meanCalls(c, y.order[len(y.order)/2:])
+	more := slow.took - later.took
+	return 2*(slow.read-later.read) < more || !slow.fills && 2*(slow.pool-later.pool) > more && slow.own < 3*later.own
+}
+
+// meanCall is what some calls take on average: in all, once they are read, for a member of a pool, and without that and waiting for a processor.
+type meanCall struct {
+	took, read, pool, own Duration
+	fills                 bool // some open a connection
+}
+
+func meanCalls(c *diagnosis.Case, ids []diagnosis.RequestID) (m meanCall) {
 	ready := costOf(c, c.Ready())
-	mean := func(ids []diagnosis.RequestID) (took, read, own Duration, fills bool) {
-		for _, id := range ids {
-			took += c.Requests[id].Duration()
-			read += c.Requests[id].End.Sub(c.Requests[id].FirstRead)
-			own -= ready[id]
-			for s := c.Requests[id].Segments(); s.Next(); {
-				if s.Cause == timeline.CausePool && s.Phase != timeline.PhaseUnread {
-					own -= s.To.Sub(s.From)
-				}
-			}
-			for _, k := range c.Requests[id].Calls {
-				fills = fills || c.Calls[k].New
+	for _, id := range ids {
+		r := &c.Requests[id]
+		m.took += r.Duration()
+		m.read += r.End.Sub(r.FirstRead)
+		m.own -= ready[id]
+		for s := r.Segments(); s.Next(); {
+			if s.Cause == timeline.CausePool && s.Phase != timeline.PhaseUnread {
+				m.pool += s.To.Sub(s.From)
 			}
 		}
-		n := Duration(max(1, len(ids)))
-		return took / n, read / n, (read + own) / n, fills
+		for _, k := range r.Calls {
+			m.fills = m.fills || c.Calls[k].New
+		}
 	}
-	slow, slowRead, slowOwn, fills := mean(y.order[:y.slow])
-	later, laterRead, laterOwn, _ := mean(y.order[len(y.order)/2:])
-	return 2*(slowRead-laterRead) < slow-later || !fills && slowOwn < 3*laterOwn && 2*(slowOwn-laterOwn) < slow-later
+	n := Duration(max(1, len(ids)))
+	m.took, m.read, m.pool, m.own = m.took/n, m.read/n, m.pool/n, (m.read-m.pool+m.own)/n
+	return m
 }
 
 // fall finds until when calls are slow: runs whose median is twice that of the later half

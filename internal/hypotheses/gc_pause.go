@@ -25,8 +25,7 @@ func gcPause() diagnosis.Hypothesis {
 	}
 }
 
-// enoughSamples is how many samples of requests' own CPU show what share of it is one
-// thing.
+// enoughSamples is how many samples of requests' own CPU show what share of it is one thing.
 const enoughSamples = 50
 
 func testGCPause(c *diagnosis.Case) diagnosis.Result {
@@ -90,11 +89,13 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 // advice says where collections come from, and what to do about them: where the code asks for them itself, not to.
 func (k *collected) advice(c *diagnosis.Case) (from, fix string) {
 	if line := askedIn(c); line != "" {
-		return ", which the code mostly asks for itself (System.gc), in " + line,
-			"do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep buffers and use them again, or raise -XX:MaxDirectMemorySize; " +
-				"else -XX:+ExplicitGCInvokesConcurrent, or -XX:+DisableExplicitGC"
+		return ", which the code mostly asks for itself (System.gc), in " + line, "do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep " +
+			"buffers and use them again, or raise -XX:MaxDirectMemorySize; else -XX:+ExplicitGCInvokesConcurrent, or -XX:+DisableExplicitGC"
 	}
-	return k.from(), gcFix(servingRuntime(c), k.called())
+	if line := k.called(); line != "" {
+		return ", nearly always called in " + line, gcFix(servingRuntime(c), line)
+	}
+	return "", gcFix(servingRuntime(c), "")
 }
 
 // notSampled says that too few samples show what part of requests' own CPU is the
@@ -324,13 +325,6 @@ func collecting(c *diagnosis.Case) *collected {
 func (k *collected) called() string {
 	if line, _ := k.lines.most(); line != "" && 10*k.lines[line] >= 9*k.known {
 		return line
-	}
-	return ""
-}
-
-func (k *collected) from() string {
-	if line := k.called(); line != "" {
-		return ", nearly always called in " + line
 	}
 	return ""
 }
