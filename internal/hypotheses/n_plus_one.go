@@ -243,6 +243,7 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	if len(sealed) > 0 {
 		res.Hidden, res.Hides = append(res.Hidden, sealed...), hides
 	}
+	hideShared(c, &res)
 	res.Lead = "a request makes at most " + atMost(most) + " calls of one shape on average"
 	if failed > 0 {
 		res.Lead += ", not counted " + diagnosis.Thousands(int64(failed)) + " that failed"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -87,4 +88,74 @@ func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
 		}
 	}
 	return recording.RuntimeNative
+}
+
+// sharedWait is what requests waited for a peer on connections that a goroutine reads for all who share them, as of HTTP/2: which
+// bytes, and so which calls, are whose is not known.
+type sharedWait struct {
+	peer      string
+	addresses []string
+	spans     []diagnosis.Span
+	conns     map[[2]string]bool // by both ends
+}
+
+// sharedWaits lists them, the peer first that was waited for longest. Its callers share it.
+func sharedWaits(c *diagnosis.Case) []*sharedWait {
+	return c.Once("waits on shared connections", func() any {
+		var list []*sharedWait
+		of := map[string]*sharedWait{}
+		for _, id := range c.With(timeline.CauseRemote) {
+			for s := c.Requests[id].Segments(); s.Next(); {
+				if s.Phase != timeline.PhaseHandler || c.CallBehind(&s.Segment) != timeline.None {
+					continue
+				}
+				cn := timeline.ConnBehind(c.Timeline, &s.Segment)
+				if cn == nil {
+					continue
+				}
+				peer := peers.Name(cn)
+				u := of[peer]
+				if u == nil {
+					u = &sharedWait{peer: peer, conns: map[[2]string]bool{}}
+					of[peer], list = u, append(list, u)
+				}
+				if ends := [2]string{cn.Local, cn.Peer}; !u.conns[ends] {
+					u.conns[ends], u.addresses = true, append(u.addresses, cn.Peer)
+				}
+				u.spans = append(u.spans, diagnosis.Span{Request: id, From: s.From, To: s.To})
+			}
+		}
+		slices.SortStableFunc(list, func(a, b *sharedWait) int { return cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)) })
+		return list
+	}).([]*sharedWait)
+}
+
+func (u *sharedWait) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	on := "a connection that they share"
+	if n := len(u.conns); n > 1 {
+		on = diagnosis.Plural(n, "connection") + " that they share"
+	}
+	_, share := perMean(c, diagnosis.Total(u.spans))
+	return diagnosis.Candidate{
+		Place:    u.peer,
+		Title:    "Requests wait " + meanWords(c, u.spans) + " for " + u.peer + " to answer, on " + on + " (which calls there are whose is not known)",
+		Fix:      "the time is spent at " + u.peer + ", or in waiting for a turn there: look at what these requests ask of it, and at how many it lets be under way at once",
+		Next:     "compare its own log or metrics with the time here: where it takes less, requests wait for a turn (HTTP/2: its limit of streams), which more connections, or a higher limit, would spare them",
+		Lead:     u.peer + " takes " + diagnosis.Percent(share) + " of all request time",
+		Peer:     true,
+		Seen:     u.spans,
+		Evidence: []diagnosis.Evidence{diagnosis.Part("of all request time is waited for it there", share), diagnosis.Count("connections that requests share", len(u.conns))},
+	}
+}
+
+// hideShared adds that time to what a hypothesis about calls, or about a turn to make one, cannot see into.
+func hideShared(c *diagnosis.Case, res *diagnosis.Result) {
+	var all []diagnosis.Span
+	for _, u := range sharedWaits(c) {
+		all = append(all, u.spans...)
+	}
+	if diagnosis.Total(all) > diagnosis.Total(res.Hidden) {
+		res.Hides = "is waiting for peers on connections that requests share: which calls there are whose is not known"
+	}
+	res.Hidden = append(res.Hidden, all...)
 }

@@ -60,6 +60,7 @@ func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
 		res.Lead = "waiting for pools takes " + diagnosis.Percent(part) + " of all request time"
 	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for a connection or thread of a pool", part)}
+	hideShared(c, &res)
 	return res
 }
 

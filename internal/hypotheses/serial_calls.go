@@ -102,6 +102,7 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	if len(hidden) > 0 {
 		res.Candidates = append(res.Candidates, inOneOrder(c, hidden, in))
 	}
+	hideShared(c, &res)
 	return res
 }
 

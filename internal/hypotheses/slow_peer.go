@@ -14,7 +14,7 @@ func slowPeer() diagnosis.Hypothesis {
 		ID:    "slow-peer",
 		Title: "Requests wait for a peer to answer",
 		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest where that is waited for, " +
-			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. Of a peer that is in the recording, too, it is said how long its own requests take, and how much of that before it reads them. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
+			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. Where a goroutine reads a connection for all who share it (HTTP/2), and which calls there are whose is not known, it is the time in which a request waits for that goroutine while it waits for bytes, from when something was written there since the wait began, if it was. Of a peer that is in the recording, too, it is said how long its own requests take, and how much of that before it reads them. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
 			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, a hypervisor gives 2 % of them to others, or the control group is throttled, nor while it takes longer than usual by no more than twice what requests here wait for a processor: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where:    true,
@@ -33,13 +33,19 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
 			next := "compare its own log or metrics of the same calls with the remote times here"
-			if cd.Spans, cd.May = here.apart(c, p.calls, s); len(cd.May) > 0 {
+			if cd.Spans, cd.May = here.apart(c, addressesOf(c, p.calls), s); len(cd.May) > 0 {
 				next = "record while the host has processors to spare: this peer, on the same host, may itself have waited for one"
 			}
 			cd.Next = cmp.Or(cd.Next, next)
 			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, cd.May...)
 		}
 		hidden = append(hidden, unowned(c, p.calls, remoteOf)...)
+	}
+	for _, u := range sharedWaits(c) {
+		all = append(all, u.spans...)
+		cd := u.candidate(c)
+		cd.Spans, cd.May = here.apart(c, u.addresses, u.spans)
+		res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, cd.May...)
 	}
 	if len(res.Hidden) > 0 {
 		res.Hides = "is waiting for a peer on this host while threads there waited for a processor: it may have been one of them; record while the host has processors to spare"

@@ -67,8 +67,8 @@ func lateness(c *diagnosis.Case) Duration {
 // waiting for a processor: if the peer is on this host, all waits that touch a time in which it
 // was crowded, and those that are not as usual, by no more than twice what requests here wait for one: an
 // answer takes a thread that reads and one that writes. A part of a wait is no less doubtful than the whole.
-func (t crowded) apart(c *diagnosis.Case, calls []timeline.CallID, spans []diagnosis.Span) (its, doubtful []diagnosis.Span) {
-	if !t.here(c, calls) {
+func (t crowded) apart(c *diagnosis.Case, addresses []string, spans []diagnosis.Span) (its, doubtful []diagnosis.Span) {
+	if !t.here(addresses) {
 		return spans, nil
 	}
 	usual, late := usualLength(spans), lateness(c)
@@ -96,11 +96,21 @@ func usualLength(spans []diagnosis.Span) Duration {
 
 // here reports a peer all of whose addresses are loopback, or what we are reached at or connect
 // from.
-func (t crowded) here(c *diagnosis.Case, calls []timeline.CallID) bool {
-	return !slices.ContainsFunc(calls, func(id timeline.CallID) bool {
-		at, err := netip.ParseAddrPort(cmp.Or(c.Calls[id].Proxy, c.Calls[id].Address))
+func (t crowded) here(addresses []string) bool {
+	return !slices.ContainsFunc(addresses, func(address string) bool {
+		at, err := netip.ParseAddrPort(address)
 		return err != nil || !at.Addr().IsLoopback() && !t.own[at.Addr()]
 	})
+}
+
+// addressesOf are where calls went, or to which proxies.
+func addressesOf(c *diagnosis.Case, calls []timeline.CallID) (list []string) {
+	for _, id := range calls {
+		if at := cmp.Or(c.Calls[id].Proxy, c.Calls[id].Address); len(list) == 0 || list[len(list)-1] != at {
+			list = append(list, at)
+		}
+	}
+	return list
 }
 
 // recorded is a peer whose own requests are in the recording, too.

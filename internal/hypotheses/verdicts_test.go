@@ -174,7 +174,7 @@ func join(golden, rest string) string {
 
 // playAll writes the recordings of all stories.
 func playAll(t *testing.T) {
-	for _, s := range slices.Concat(threadStories(), loopStories(), waitStories(), lockStories(), storageStories(), telemetryStories(), heldStories(), credentialStories(), scanStories(), coldStories(), releaseStories(), goroutineStories(), queueStories(), transportStories(), proxyStories(), peerStories(), ownCostStories(), ordinaryStories(), crewStories()) {
+	for _, s := range slices.Concat(threadStories(), loopStories(), waitStories(), lockStories(), storageStories(), telemetryStories(), heldStories(), credentialStories(), scanStories(), coldStories(), releaseStories(), goroutineStories(), sharedReaderStories(), queueStories(), transportStories(), proxyStories(), peerStories(), ownCostStories(), ordinaryStories(), crewStories()) {
 		var b bytes.Buffer
 		for line := range strings.Lines(s.text) {
 			b.WriteString("# " + strings.TrimRight(line, "\n") + "\n")

@@ -38,6 +38,7 @@ type Goroutines struct {
 	Timed    map[StrandID]Time     // those that a timer started: when they were first seen to run
 	Starters map[StrandID]StrandID // who started those that serve requests, where that is known
 	awake    map[recording.ProcessID][]Interval
+	moves    map[StrandID][]Move // of those that let others go on, in order of time
 }
 
 // SetEnds lists who ended the waits of goroutines.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -48,7 +49,7 @@ func Outbound(t *timeline.Timeline, f *facts.Facts) []Call {
 		if c.Decl.Side != recording.Outbound {
 			continue
 		}
-		before, peer := len(t.Calls), peerName(&t.Conns[i])
+		before, peer := len(t.Calls), peers.Name(&t.Conns[i])
 		for _, x := range callExchanges(c, udp) {
 			if x.asked.None() {
 				continue // sent before the recording began

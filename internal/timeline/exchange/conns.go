@@ -1,9 +1,7 @@
 package exchange
 
 import (
-	"cmp"
 	"net/netip"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
@@ -91,20 +89,4 @@ func ownName(c *facts.Conn) string {
 		return c.Asks[0].Host
 	}
 	return ""
-}
-
-// peerName is what a Call's peer is called: its name if known, with the port unless
-// it is the usual one for HTTP or HTTPS; else address and port. Behind a proxy it is who the
-// proxy was asked for. A Unix socket is called by
-// its path: clients name any host there.
-func peerName(c *timeline.Conn) string {
-	at := cmp.Or(c.Target, c.Peer)
-	if unix := strings.IndexAny(c.Peer, "/@") == 0; unix || c.Name == "" {
-		return at
-	}
-	_, port := peers.SplitPort(at)
-	if port == "" || port == "80" || port == "443" {
-		return c.Name
-	}
-	return c.Name + ":" + port
 }

@@ -26,6 +26,11 @@ func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []ex
 			l.Calls[by] = append(l.Calls[by], timeline.CallID(i))
 		}
 	}
+	for k, list := range runs.Moves {
+		if s := g.strands.Of(k); s != timeline.None && len(list) > 0 {
+			l.AddMoves(s, list)
+		}
+	}
 	for _, u := range f.Parks.Unparks {
 		if i, s := f.Stacks.StackIndex.Get(u.Stack), g.strands.Of(f.GoKeyOf(u.Thread, u.Goroutine)); i != timeline.None && s != timeline.None {
 			l.LetGo[s] = append(l.LetGo[s], timeline.StackAt{Time: u.At, Stack: timeline.StackID(i), Goroutine: u.Goroutine})

@@ -4,6 +4,7 @@
 package peers
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -169,4 +170,20 @@ func SplitPort(addr string) (host, port string) {
 		return addr, ""
 	}
 	return addr[:i], addr[i+1:]
+}
+
+// Name is what a Call's peer is called: its name if known, with the port unless
+// it is the usual one for HTTP or HTTPS; else address and port. Behind a proxy it is who the
+// proxy was asked for. A Unix socket is called by
+// its path: clients name any host there.
+func Name(c *timeline.Conn) string {
+	at := cmp.Or(c.Target, c.Peer)
+	if unix := strings.IndexAny(c.Peer, "/@") == 0; unix || c.Name == "" {
+		return at
+	}
+	_, port := SplitPort(at)
+	if port == "" || port == "80" || port == "443" {
+		return c.Name
+	}
+	return c.Name + ":" + port
 }

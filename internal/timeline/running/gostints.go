@@ -290,6 +290,7 @@ type GoRuns struct {
 	Sights [][]sight // by thread
 	Stints map[timeline.GoroutineKey][]timeline.ThreadStint
 	Busy   map[recording.ProcessID]goBusyTime
+	Moves  map[timeline.GoroutineKey][]timeline.Move // of those that let others go on
 }
 
 // Goroutines finds where and when the goroutines of Go programs ran.
@@ -297,7 +298,7 @@ func Goroutines(t *timeline.Timeline, f *facts.Facts) GoRuns {
 	for i := range f.Processes {
 		if f.Processes[i].Runtime == recording.RuntimeGo {
 			sights := goSights(f)
-			return GoRuns{sights, goStints(f, sights), goBusy(t, f)}
+			return GoRuns{sights, goStints(f, sights), goBusy(t, f), goMoved(f)}
 		}
 	}
 	return GoRuns{}

@@ -42,6 +42,8 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 			}
 			if outside || placed && g.Cause != timeline.CauseUnknown {
 				list = append(list, g)
+			} else if g.Cause == timeline.CauseUnknown {
+				list = append(list, forBytes(s, w, by, a)...)
 			}
 		}
 		at = ended

@@ -1,4 +1,4 @@
-package exchange
+package peers
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestPeerNames(t *testing.T) {
 		{"@prices", "localhost", "@prices"},
 		{"@", "", "@"},
 	} {
-		if got := peerName(&timeline.Conn{Peer: x.address, Name: x.host}); got != x.want {
+		if got := Name(&timeline.Conn{Peer: x.address, Name: x.host}); got != x.want {
 			t.Errorf("%s, called %q: %s, want %s", x.address, x.host, got, x.want)
 		}
 	}

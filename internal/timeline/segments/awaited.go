@@ -1,0 +1,34 @@
+package segments
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// forBytes is what somebody waited for while the goroutine that lets it go on, or one that this waits for, waited for bytes of an
+// outbound connection, as one does that reads for all who share that: until they came for the peer, latest first, then for a
+// processor. Where more was written there since the wait began, the peer may have been asked for it no sooner.
+func forBytes(s *segmenter, w follow, by timeline.StrandID, a timeline.Activity) []timeline.Segment {
+	if a.Cause != timeline.CauseUnknown || a.Wait != timeline.None {
+		return nil
+	}
+	x := timeline.AwaitedRead(s.t, by, a.From)
+	if x == nil {
+		return nil
+	}
+	from, came := a.From, min(max(x.Arrived, a.From), a.To)
+	written := s.f.Conns[x.Conn].Chunks[recording.Write]
+	if i := sort.Search(len(written), func(k int) bool { return written[k].At >= w.from }); i < len(written) && written[i].First() < x.Arrived {
+		from = min(max(from, written[i].First()), came)
+	}
+	p := painter{cursor: from, end: a.To}
+	p.add(timeline.Segment{From: from, To: came, Phase: timeline.PhaseHandler, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: timeline.None})
+	reader := timeline.Request{Process: s.t.Strands[by].Process, Strand: by}
+	s.goWait(wait{&reader, by, came, a.To, timeline.PhaseHandler, timeline.None}, &p)
+	list := slices.DeleteFunc(p.list, func(g timeline.Segment) bool { return g.Cause == timeline.CauseUnknown })
+	slices.Reverse(list)
+	return list
+}
