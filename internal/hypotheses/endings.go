@@ -94,7 +94,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return closer + ", unasked", reuseFix(rt)
 	}
 	if e.peer > e.us && 2*e.sealed > e.us+e.peer+e.idle {
-		return "they are closed right after the answer; who asks for that is encrypted", "let our requests not ask for the close, if they do (" + asksToClose(rt) + "); if curl -v shows that the peer's answers do, see its keep-alive setting; else " + reuseFix(rt)
+		return closer + "; whether our requests or its answers ask for that is encrypted", "let our requests not ask for the close, if they do (" + asksToClose(rt) + "); if the peer's answers do (curl -v shows them), see its keep-alive setting; else " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

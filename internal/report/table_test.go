@@ -64,8 +64,8 @@ func TestWhatASavingIsMadeOf(t *testing.T) {
 		of    []diagnosis.Portion
 		want  string
 	}{
-		{"Calls open a connection", []diagnosis.Portion{kind(timeline.CauseRemote, 6), kind(timeline.CauseOnCPU, 3)}, "; of the mean's 10.0 ms: 6.00 ms waiting for a peer, 3.00 ms computing"},
-		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, "; of the mean's 10.0 ms: 9.00 ms waiting for a lock, 1.00 ms computing"},
+		{"Calls open a connection", []diagnosis.Portion{kind(timeline.CauseRemote, 6), kind(timeline.CauseOnCPU, 3)}, "; the mean falls by 6.00 ms waiting for a peer, 3.00 ms computing"},
+		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, "; the mean falls by 9.00 ms waiting for a lock, 1.00 ms computing"},
 		{"Requests wait for a lock", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, ""},
 		{"It computes", []diagnosis.Portion{kind(timeline.CauseOnCPU, 9), kind(timeline.CauseRemote, 1)}, ""},
 		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 10)}, ""},

@@ -93,7 +93,7 @@ func (f *Finding) made() string {
 			parts = append(parts, human(list[i].Mean)+" "+portionWords(&list[i]))
 		}
 	}
-	return "; of the mean's " + human(whole) + ": " + strings.Join(parts, ", ")
+	return "; the mean falls by " + strings.Join(parts, ", ")
 }
 
 func portionWords(p *diagnosis.Portion) string {
