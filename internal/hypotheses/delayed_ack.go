@@ -45,6 +45,9 @@ func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 // (Linux: TCP_DELACK_MIN and a tick or two, include/net/tcp.h).
 const leastDelayedACK, mostDelayedACK = 38_000_000, 50_000_000 // ns
 
+// shortestDelayedACK is what the shorter of many such pauses are at most: they are spread over one tick from 40 ms on.
+const shortestDelayedACK = 43_000_000 // ns
+
 // fewPauses are too few to tell by their length what they are for.
 const fewPauses = 10
 
@@ -87,14 +90,16 @@ func pausesOfAnswers(c *diagnosis.Case) map[string]answersPaused {
 // candidate says that the peer keeps back the ends of its answers; nil where it does not.
 func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Candidate {
 	var spans []diagnosis.Span
+	var long []Duration
 	var total Duration
 	for _, p := range a {
 		if p.n == 1 && p.long >= leastDelayedACK && p.long <= mostDelayedACK {
-			spans, total = append(spans, p.Span), total+p.long
+			spans, long, total = append(spans, p.Span), append(long, p.long), total+p.long
 		}
 	}
 	n, all := len(spans), 0
-	if n < fewPauses || 10*n < 9*len(a) {
+	slices.Sort(long)
+	if n < fewPauses || 10*n < 9*len(a) || diagnosis.Quantile(long, 25) > shortestDelayedACK {
 		return nil
 	}
 	for i := range c.Calls {
