@@ -46,7 +46,8 @@ static __always_inline void forget_waker(struct span *s)
 	s->release = 0;
 }
 
-/* The number of the context in which a thread was woken, or minus its address; 0 for none. */
+/* The number of the context in which a thread was woken, or minus its address; 0 for none: who was
+ * preempted was not. */
 static __always_inline s64 waking_context(struct task_struct *t, struct span *s, u64 back)
 {
 	struct context_key key = {s->waker_context, s->waker_tgid};
@@ -54,7 +55,7 @@ static __always_inline s64 waking_context(struct task_struct *t, struct span *s,
 	struct context_ids *c;
 	struct watch *w;
 
-	if (!s->waker_context)
+	if (!s->waker_context || s->state == OFF_PREEMPTED)
 		return 0;
 	w = watch_of(s->waker_tgid);
 	if (!w || !w->contexts)
@@ -102,10 +103,8 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 		e->nr = s->nr;
 		e->state = s->state;
 		e->timed = s->timed;
-		if (s->state == OFF_PREEMPTED) {
+		if (s->state == OFF_PREEMPTED)
 			forget_waker(s);
-			context = 0;
-		}
 		/* A waking may come before the switch-out that it ends. Whoever slept
 		 * and runs was woken: a waking seen before means at once. */
 		e->woken = s->woken && s->woken < s->since ? s->since : s->woken;

@@ -34,11 +34,12 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 		s := &j.Symptoms[i]
 		im := m.impact(s)
 		worth := j.worth(i, &m, &im)
-		if sure := worth && !s.Few; sc.best.Requests == 0 || sure && !sc.sure || sure == sc.sure && (worth && !sc.worth || worth == sc.worth && larger(im, sc.best)) {
+		sure := worth && !s.Few
+		if sc.best.Requests == 0 || sure && !sc.sure || sure == sc.sure && (worth && !sc.worth || worth == sc.worth && larger(im, sc.best)) {
 			sc.best = im
 		}
-		sc.worth, sc.sure = sc.worth || worth, sc.sure || worth && !s.Few
-		if worth && !s.Few && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
+		sc.worth, sc.sure = sc.worth || worth, sc.sure || sure
+		if sure && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
 			sc.impacts = append(sc.impacts, im)
 			if n := len(sc.impacts) - 1; larger(im, sc.impacts[0]) {
 				sc.impacts[0], sc.impacts[n] = sc.impacts[n], sc.impacts[0]

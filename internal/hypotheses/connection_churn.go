@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -87,7 +88,7 @@ func multiplexed(c *diagnosis.Case) string {
 	most := ""
 	for i := range c.Conns {
 		if k := &c.Conns[i]; k.Side == recording.Outbound && k.Protocol == recording.ProtocolHTTP2 && !k.Existing && k.Closed != recording.NoTime {
-			at := cmp.Or(k.Name, k.Target, k.Peer)
+			at := peers.Name(k)
 			if closed[at]++; closed[at] > closed[most] {
 				most = at
 			}

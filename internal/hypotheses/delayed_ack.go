@@ -18,7 +18,7 @@ func delayedACK() diagnosis.Hypothesis {
 			"when the last byte left the socket is known once the other end sends something again on the connection. " +
 			"So a peer may keep back the end of its answers until our kernel acknowledges their beginning: supported by answers of which nine in ten that pause while they come do so once, for as long as Linux delays an acknowledgement. " +
 			"Taken out of each request: that time.",
-		Needs:    []string{recording.HookIO, recording.HookLate},
+		Needs:    []string{recording.HookIO},
 		Explains: []string{"slow-peer"},
 		Test:     testDelayedACK,
 	}
@@ -32,10 +32,13 @@ func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 		fix:   noDelayFix,
 		in:    func(k *keptEnd) bool { return k.kept == timeline.KeptNagle },
 	})
+	if !c.Recorded(recording.HookLate) {
+		res = diagnosis.Result{Undecided: "not recorded: " + recording.HookLate}
+	}
 	pauses := pausesOfAnswers(c)
 	for _, peer := range slices.Sorted(maps.Keys(pauses)) {
 		if cd := pauses[peer].candidate(c, peer); cd != nil {
-			res.Candidates = append(res.Candidates, *cd)
+			res.Candidates, res.Undecided = append(res.Candidates, *cd), ""
 		}
 	}
 	return res
@@ -97,19 +100,14 @@ func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Cand
 			spans, long, total = append(spans, p.Span), append(long, p.long), total+p.long
 		}
 	}
-	n, all := len(spans), 0
+	n := len(spans)
 	slices.Sort(long)
 	if n < fewPauses || 10*n < 9*len(a) || diagnosis.Quantile(long, 25) > shortestDelayedACK {
 		return nil
 	}
-	for i := range c.Calls {
-		if k := &c.Calls[i]; k.Peer == peer && k.Request != timeline.None {
-			all++
-		}
-	}
 	return &diagnosis.Candidate{
 		Place: "answers of " + peer,
-		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " answers of " + peer + " comes " + diagnosis.Human(total/Duration(n)) +
+		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(callsTo(c, peer))) + " answers of " + peer + " comes " + diagnosis.Human(total/Duration(n)) +
 			" on average after their beginning: it is sent only once that is acknowledged, and Linux delays this by 40 ms",
 		Fix:   "have " + peer + " write head and body at once, or set TCP_NODELAY on the connections that it accepts",
 		Next:  "tcpdump of a connection to " + peer + " shows whether the end of an answer comes right after an acknowledgement without data",

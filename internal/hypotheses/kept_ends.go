@@ -101,15 +101,20 @@ func ofMessages(list []keptEnd) (n int, total, longest Duration) {
 	return len(of), total, longest
 }
 
+// callsTo counts the calls of requests to a peer.
+func callsTo(c *diagnosis.Case, peer string) (n int) {
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Peer == peer && k.Request != timeline.None {
+			n++
+		}
+	}
+	return n
+}
+
 func (w *keptWords) candidate(c *diagnosis.Case, list []keptEnd) diagnosis.Candidate {
 	first, all, what, place := &list[0], len(c.Overall.Requests), "answers", "the service's own sockets"
 	if first.peer != "" {
-		what, place, all = "requests to "+first.peer, "calls to "+first.peer, 0
-		for i := range c.Calls {
-			if k := &c.Calls[i]; k.Peer == first.peer && k.Request != timeline.None {
-				all++
-			}
-		}
+		what, place, all = "requests to "+first.peer, "calls to "+first.peer, callsTo(c, first.peer)
 	}
 	spans := make([]diagnosis.Span, len(list))
 	for i := range list {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Others wait 60 ms while holders sleep between tries, 35 while they compute, 5 while they do
@@ -43,6 +44,39 @@ func TestWhatARequestWaitsForBeforeAnotherThreadCallsForIt(t *testing.T) {
 		most := beforeTheirCalls(c, k)
 		if got := diagnosis.Total(spansOf(k.stays)); got != x.want*1_000_000 || most != x.most {
 			t.Errorf("%+v: waits %v for a member, mostly for others' work %v", x, got, most)
+		}
+	}
+}
+
+// Five requests waited for a session, and call the database on one each when they have it, never more than three of them at once. A
+// session that was closed before another was opened is not counted with that, nor are sessions with others.
+func TestSessionsOfAFullPoolAreInUseAlsoBetweenCalls(t *testing.T) {
+	for closed, want := range map[diagnosis.Time]int{recording.NoTime: 5, 30: 4} {
+		tl := &timeline.Timeline{End: 900}
+		s := &shortage{peer: "db:5432", size: 3}
+		for i := range 6 {
+			peer := "db:5432"
+			if i == 5 {
+				peer = "other:5432"
+			}
+			tl.Conns = append(tl.Conns, timeline.Conn{ID: recording.ConnID(i), Opened: 10})
+			tl.Calls = append(tl.Calls, timeline.Call{Conn: recording.ConnID(i), Peer: peer, Protocol: recording.ProtocolPostgres, SendFrom: 200})
+			tl.Requests = append(tl.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{Calls: []timeline.CallID{timeline.CallID(i)}}})
+			s.stays = append(s.stays, stay{diagnosis.Span{Request: diagnosis.RequestID(i), From: 100, To: 200}, 0, timeline.None})
+		}
+		tl.Conns[0].Closed = closed
+		tl.Conns[1].Opened = 40
+		if s.sessions(&diagnosis.Case{Timeline: tl}); s.size != want {
+			t.Errorf("one closed at %d: %d sessions in use, want %d", closed, s.size, want)
+		}
+	}
+}
+
+// The compilers of a JVM and its collector's threads work for no request.
+func TestThreadsOfHotSpot(t *testing.T) {
+	for name, want := range map[string]bool{"C2 CompilerThre": true, "GC Thread#0": true, "http-nio-8080-e": false, "pool-1-thread-1": false} {
+		if timeline.HotSpots(name) != want {
+			t.Errorf("%s: want %t", name, want)
 		}
 	}
 }

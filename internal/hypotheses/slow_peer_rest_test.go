@@ -36,7 +36,7 @@ func TestThePeerKeepsBackTheRestOfAnAnswer(t *testing.T) {
 func answeredInPieces(t *testing.T, pause int) diagnosis.Finding {
 	t.Helper()
 	story := `
-1ms manifest cpus=2 hooks="sched io sockets arrivals late"
+1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=jvm comm=shop
 1ms thread id=1 tid=101 process=1
 1ms thread-state thread=1 on=1

@@ -90,6 +90,20 @@ func TestMoreThanFound(t *testing.T) {
 	}
 }
 
+// Of an endpoint that takes most of the time, but has too few requests, the first lines say so.
+func TestFewRequestsOfTheFirstEndpointProveNothing(t *testing.T) {
+	for _, few := range []bool{true, false} {
+		r := &Report{Requests: Requests{Traffic: Traffic{Count: 59}}, Endpoints: []Endpoint{
+			{Name: "GET /often", Traffic: Traffic{Count: 40}, total: 400},
+			{Name: "GET /seldom", Traffic: Traffic{Count: 19}, total: 900, ids: requestSets{few: few}},
+		}}
+		_, text, _ := sentences(r, map[string]bool{})
+		if strings.Contains(text, "19 requests of GET /seldom prove no cause.") != few {
+			t.Errorf("few %t: %s", few, text)
+		}
+	}
+}
+
 // A finding of 1 ms of 10, a lead of 5 ms, and waits for a processor that make half of what slow requests take longer: the
 // first lines name all three.
 func TestTheFirstLinesNameWhatTakesMoreAndWhatDominates(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"strings"
@@ -106,10 +107,17 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 // have it where it was built from a released one (go install example.com/app@v1.2.0); "" where it was not.
 func mainModule(file io.ReaderAt) string {
 	info, err := buildinfo.Read(file)
-	if err != nil || info.Main.Path == "" || !strings.HasPrefix(info.Main.Version, "v") {
+	if err != nil {
 		return ""
 	}
-	return info.Main.Path + "@" + info.Main.Version
+	return released(info.Main)
+}
+
+func released(m debug.Module) string {
+	if m.Path == "" || !strings.HasPrefix(m.Version, "v") {
+		return ""
+	}
+	return m.Path + "@" + m.Version
 }
 
 // keep remembers the table of an executable as long as it is in use.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -162,4 +163,17 @@ func built(t *testing.T, flags []string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return filepath.Join(dir, "it")
+}
+
+// A program that was built in its own directory has no released module: its files have no version.
+func TestReleasedModule(t *testing.T) {
+	for m, want := range map[debug.Module]string{
+		{Path: "acme.com/shop/v2", Version: "v2.3.5"}:  "acme.com/shop/v2@v2.3.5",
+		{Path: "acme.com/shop/v2", Version: "(devel)"}: "",
+		{}: "",
+	} {
+		if got := released(m); got != want {
+			t.Errorf("%+v: %q, want %q", m, got, want)
+		}
+	}
 }
