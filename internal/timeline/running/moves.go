@@ -6,31 +6,56 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goMoved lists what goroutines that let others go on read and wrote, of each connection in order.
+// goMoved lists what goroutines read and wrote, of each connection in order, that let others go on and read outbound connections.
 func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
-	moves := map[timeline.GoroutineKey][]timeline.Move{}
+	wakes := map[timeline.GoroutineKey]bool{}
 	for _, u := range f.Parks.Unparks {
 		if u.Goroutine != recording.NoGoroutine {
-			moves[f.GoKeyOf(u.Thread, u.Goroutine)] = nil
+			wakes[f.GoKeyOf(u.Thread, u.Goroutine)] = true
 		}
 	}
+	readers := map[timeline.GoroutineKey]bool{}
+	for i := range f.Conns {
+		if c := &f.Conns[i]; c.Decl.Side == recording.Outbound {
+			eachRun(c.Decl.Process, c.Chunks[recording.Read], func(k timeline.GoroutineKey, _ []facts.Chunk) {
+				if wakes[k] {
+					readers[k] = true
+				}
+			})
+		}
+	}
+	moves := map[timeline.GoroutineKey][]timeline.Move{}
 	for i := range f.Conns {
 		c := &f.Conns[i]
 		for dir, chunks := range c.Chunks {
-			for n := range chunks {
-				x := &chunks[n]
-				k := timeline.GoroutineKey{Process: c.Decl.Process, Goroutine: x.Goroutine}
-				list, ok := moves[k]
-				if !ok {
-					continue
+			eachRun(c.Decl.Process, chunks, func(k timeline.GoroutineKey, run []facts.Chunk) {
+				if !readers[k] {
+					return
 				}
-				m := timeline.Move{At: x.First(), Arrived: x.Arrived, Conn: timeline.None}
-				if recording.Direction(dir) == recording.Read && c.Decl.Side == recording.Outbound && x.Arrived != recording.NoTime {
-					m.Conn = int32(i)
+				list := moves[k]
+				for n := range run {
+					x := &run[n]
+					m := timeline.Move{At: x.First(), Arrived: x.Arrived, Conn: timeline.None}
+					if recording.Direction(dir) == recording.Read && c.Decl.Side == recording.Outbound && x.Arrived != recording.NoTime {
+						m.Conn = int32(i)
+					}
+					list = append(list, m)
 				}
-				moves[k] = append(list, m)
-			}
+				moves[k] = list
+			})
 		}
 	}
 	return moves
+}
+
+// eachRun visits chunks by those that one goroutine after another read or wrote.
+func eachRun(p recording.ProcessID, chunks []facts.Chunk, visit func(timeline.GoroutineKey, []facts.Chunk)) {
+	for from := 0; from < len(chunks); {
+		to := from + 1
+		for to < len(chunks) && chunks[to].Goroutine == chunks[from].Goroutine {
+			to++
+		}
+		visit(timeline.GoroutineKey{Process: p, Goroutine: chunks[from].Goroutine}, chunks[from:to])
+		from = to
+	}
 }
