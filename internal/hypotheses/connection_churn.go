@@ -284,7 +284,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ch.peer,
 		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open (no more would be in flight at once) would do" + calledIn(c, ch.calls) + "; " + closer,
+			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + ") needlessly, as " + diagnosis.Thousands(int64(ch.needed)) + " kept open (no more would be in flight at once) would do" + calledIn(c, ch.calls) + "; " + closer,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    spans,

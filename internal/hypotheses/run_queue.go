@@ -202,8 +202,9 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others
 		Fix:    "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:  spans,
 		Others: others && h.stolen >= stolenShare,
-		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more of its threads are ready than there are processors, if there is one, " +
-			"and taskset -p PID shows whether the service is bound to a few; if neither, another program has the processors just then, or idle ones are slow to wake up, as in virtual machines: more processors do not help",
+		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more of its threads are ready than there are processors (then do less at once), " +
+			"and taskset -p PID shows whether the service is bound to a few (then let it have more); if neither, another program runs just then (pidstat 1 names it), " +
+			"or idle processors are slow to wake up, as in virtual machines: more of them help against neither",
 		Evidence: ev,
 	}
 }
