@@ -22,6 +22,7 @@ type Diagnosis struct {
 	SLOs      []SLOResult
 	Titles    map[string]string // of the hypotheses, by their ids
 	Dominant  []Dominant        // what takes half of the mean, or makes half of what slow requests take longer
+	Open      []Unexplained     // causes that take half of some requests, and that nothing above covers
 }
 
 // Diagnose tests the hypotheses on a timeline.
@@ -54,6 +55,7 @@ func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, 
 		t.yield(j)
 	}
 	d.Dominant, d.SLOs = j.dominant(), j.promised()
+	d.Open = unexplained(j)
 	j.inOrder()
 	return d
 }

@@ -30,6 +30,12 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
 	}
+	for _, x := range d.Open {
+		if i := slices.IndexFunc(r.Endpoints, func(e Endpoint) bool { return e.Name == x.Endpoint }); i >= 0 {
+			open := Open{x.Cause.String(), Pair{Decimal(x.Ordinary), Decimal(x.Slow)}, placeOf(tl, x.Stack), x.Cause}
+			r.Endpoints[i].Open = append(r.Endpoints[i].Open, open)
+		}
+	}
 	setRates(r, d, tl)
 	r.Seen.titles = d.Titles
 	for _, m := range d.Dominant {

@@ -16,11 +16,11 @@ const failedFrom = 500
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	e := Endpoint{Name: s.Endpoint, Traffic: traffic(tl, s.ByID()), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
-		ids: requestSets{s.Ordinary, s.Slow, s.Requests, s.Few}}
+		ids: requestSets{s.Ordinary, s.Slow, s.Requests, s.Few, 0}}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
 	for _, id := range s.ByID() {
-		e.total += tl.Requests[id].Duration()
+		e.ids.total += tl.Requests[id].Duration()
 	}
 	e.Typical, e.Slowest = s.Ordinary[len(s.Ordinary)/2], s.Requests[len(s.Requests)-1]
 	e.Ordinary, e.Slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))

@@ -49,7 +49,7 @@ func AllFlames(tl *timeline.Timeline, r *Report, endpoint string) []*Flames {
 	x := newStackIndex(tl)
 	var out []*Flames
 	list := slices.Clone(r.Endpoints)
-	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.total, a.total) })
+	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.ids.total, a.ids.total) })
 	for i := range list {
 		if e := &list[i]; endpoint == "" || e.Name == endpoint {
 			out = append(out, flamesOf(x, e))

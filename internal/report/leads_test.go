@@ -94,8 +94,8 @@ func TestMoreThanFound(t *testing.T) {
 func TestFewRequestsOfTheFirstEndpointProveNothing(t *testing.T) {
 	for _, few := range []bool{true, false} {
 		r := &Report{Requests: Requests{Traffic: Traffic{Count: 59}}, Endpoints: []Endpoint{
-			{Name: "GET /often", Traffic: Traffic{Count: 40}, total: 400},
-			{Name: "GET /seldom", Traffic: Traffic{Count: 19}, total: 900, ids: requestSets{few: few}},
+			{Name: "GET /often", Traffic: Traffic{Count: 40}, ids: requestSets{total: 400}},
+			{Name: "GET /seldom", Traffic: Traffic{Count: 19}, ids: requestSets{few: few, total: 900}},
 		}}
 		_, text, _ := sentences(r, map[string]bool{})
 		if strings.Contains(text, "19 requests of GET /seldom prove no cause.") != few {

@@ -10,12 +10,12 @@ import (
 // one with the largest p99.
 func TestListedEndpoints(t *testing.T) {
 	endpoints := []Endpoint{
-		{Name: "a", P99: 10, total: 900},
-		{Name: "b", P99: 20, total: 800},
-		{Name: "c", P99: 30, total: 700},
-		{Name: "d", P99: 40, total: 600},
-		{Name: "e", P99: 50, total: 950},
-		{Name: "f", P99: 900, total: 100},
+		{Name: "a", P99: 10, ids: requestSets{total: 900}},
+		{Name: "b", P99: 20, ids: requestSets{total: 800}},
+		{Name: "c", P99: 30, ids: requestSets{total: 700}},
+		{Name: "d", P99: 40, ids: requestSets{total: 600}},
+		{Name: "e", P99: 50, ids: requestSets{total: 950}},
+		{Name: "f", P99: 900, ids: requestSets{total: 100}},
 	}
 	for _, c := range []struct {
 		what    string

@@ -126,6 +126,15 @@ type Requests struct {
 	singles []single // each, where they are too few to decide anything
 }
 
+// Open is a cause that takes half of an endpoint's ordinary or slow requests, and that nothing in the report explains.
+type Open struct {
+	Cause string `json:"cause"`
+	Pair
+	Place *Frame `json:"place,omitempty"` // where most of it is spent
+
+	is timeline.Cause
+}
+
 // Endpoint is one route and where its time goes.
 type Endpoint struct {
 	Name string `json:"name"`
@@ -136,7 +145,8 @@ type Endpoint struct {
 	P99         Duration   `json:"p99_ns"`
 	Max         Duration   `json:"max_ns"`
 	Causes      []CauseRow `json:"causes"`
-	Unaccounted Pair       `json:"unaccounted"`      // what the causes leave of 1
+	Unaccounted Pair       `json:"unaccounted"` // what the causes leave of 1
+	Open        []Open     `json:"unexplained,omitempty"`
 	Ordinary    Duration   `json:"ordinary_mean_ns"` // of the requests near p50
 	Slow        Duration   `json:"slow_mean_ns"`     // near p99
 
@@ -144,15 +154,14 @@ type Endpoint struct {
 	Typical timeline.RequestID `json:"typical_request"`
 	Slowest timeline.RequestID `json:"slowest_request"`
 
-	total Duration // summed over all its requests
-
 	ids requestSets
 }
 
 // requestSets are the requests near p50, those near p99, and all that are measured.
 type requestSets struct {
 	ordinary, slow, all []timeline.RequestID
-	few                 bool // too few to prove a cause
+	few                 bool     // too few to prove a cause
+	total               Duration // summed over all
 }
 
 // Traffic is how many requests were measured, how often they came, and how they were answered.

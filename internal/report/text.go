@@ -239,7 +239,7 @@ func focus(r *Report) *Endpoint {
 		if len(r.Findings) > 0 && e.Name == r.Findings[0].Endpoint {
 			return e
 		}
-		if e.total > best.total {
+		if e.ids.total > best.ids.total {
 			best = e
 		}
 	}

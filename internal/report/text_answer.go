@@ -28,7 +28,7 @@ func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	if e.ids.few && r.Requests.singles == nil {
 		text += " " + plural(e.Count, "request") + " of " + requestOf(e) + " prove no cause."
 	}
-	if open := unknown(e); open != "" {
+	if open := strings.TrimSpace(unknown(e) + " " + unexplained(e, named)); open != "" {
 		text += " " + open
 		if s == green {
 			s = yellow
@@ -263,15 +263,28 @@ func unknown(e *Endpoint) string {
 			open.P99Share += c.P99Share
 		}
 	}
-	most := max(open.P50Share, open.P99Share)
-	if most < mostlyOpen {
+	if max(open.P50Share, open.P99Share) < mostlyOpen {
 		return ""
 	}
-	which := "a slow"
-	if most == open.P50Share {
-		which = "an ordinary"
+	return "For " + ofRequest(open) + " no cause is known; a fault may hide there."
+}
+
+// unexplained says what takes half of a request and is no mechanism's.
+func unexplained(e *Endpoint, named map[string]bool) string {
+	var list []string
+	for _, x := range e.Open {
+		text := "For " + ofRequest(x.Pair) + " it is " + inWords(x.is, named)
+		list = append(list, text+inPlace(x.Place)+", which no mechanism here explains: dwell show REC --slowest 3 shows what goes on meanwhile.")
 	}
-	return "For " + percent(most) + " of " + which + " request's time no cause is known; a fault may hide there."
+	return strings.Join(list, " ")
+}
+
+// ofRequest is the larger of two shares, with what it is of.
+func ofRequest(share Pair) string {
+	if share.P50Share >= share.P99Share {
+		return percent(share.P50Share) + " of an ordinary request's time"
+	}
+	return percent(share.P99Share) + " of a slow request's time"
 }
 
 // eachRequest lists them.

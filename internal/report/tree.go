@@ -57,7 +57,7 @@ func Trees(tl *timeline.Timeline, r *Report, o TreeOptions) []*Tree {
 	x := newStackIndex(tl)
 	var out []*Tree
 	list := slices.Clone(r.Endpoints)
-	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.total, a.total) })
+	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.ids.total, a.ids.total) })
 	for i := range list {
 		if e := &list[i]; o.Endpoint == "" || e.Name == o.Endpoint {
 			out = append(out, treeOf(x, e, o.All))

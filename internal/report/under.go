@@ -84,7 +84,7 @@ func NewUnder(tl *timeline.Timeline, r *Report, o UnderOptions) *Under {
 		return out
 	}
 	list := slices.Clone(r.Endpoints)
-	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.total, a.total) })
+	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.ids.total, a.ids.total) })
 	for i := range list {
 		if o.Endpoint != "" && list[i].Name != o.Endpoint {
 			continue

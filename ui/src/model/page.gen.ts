@@ -228,6 +228,7 @@ export interface Endpoint {
   max_ns: Ns;
   causes: CauseRow[];
   unaccounted: Pair;
+  unexplained?: Open[];
   ordinary_mean_ns: Ns;
   slow_mean_ns: Ns;
   typical_request: number;
@@ -342,6 +343,13 @@ export interface NewConnections {
   closed_by_us: number;
   closed_by_peer: number;
   closed: number;
+}
+
+export interface Open {
+  cause: string;
+  p50_share: number;
+  p99_share: number;
+  place?: Frame;
 }
 
 export interface Pair {
