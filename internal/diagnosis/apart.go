@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/lists"
 )
 
-// beside is the time of requests that programs beside the service cost, or may have cost: what of
-// peers' time is not surely the peers', who may have been kept waiting, too.
+// beside is the request time that programs beside the service cost, or may have cost. The latter is the part of peers'
+// time that is not certainly their own: such programs may have delayed the peers, too.
 type beside struct {
 	*judge
 	spans []Span
@@ -26,9 +26,9 @@ func newBeside(j *judge) *beside {
 	return &beside{j, spans}
 }
 
-// ownOfSlow is how much of what makes requests slow is the service's own, of that and of what is
-// beside it. Whom others hit is slow, and those are seldom the ones that the service's own makes slow:
-// so its own is counted in those that would be slow without the others.
+// ownOfSlow returns what share of the excess of slow requests is the service's own; the rest is what is beside it.
+// Requests that other programs delay are slow, and they are seldom the ones that the service itself makes slow. So the
+// service's own part is counted in the requests that would be slow without the other programs.
 func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
 	excess := func(spans []Span, ordinary, slow []RequestID) Duration {
 		off := b.lose(spans)
@@ -40,7 +40,7 @@ func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
 	return ShareOf(int64(itself), int64(itself+cost))
 }
 
-// bands returns which requests would be ordinary and slow ones without what is not the service's.
+// bands returns which requests would be ordinary and slow without what is not the service's own.
 func (b *beside) bands(s *Symptom) (ordinary, slow []RequestID) {
 	off := b.lose(b.spans)
 	ids := ordered(s.Requests, func(id RequestID) Duration { return b.Requests[id].Duration() - off[id] })
@@ -49,7 +49,7 @@ func (b *beside) bands(s *Symptom) (ordinary, slow []RequestID) {
 	return ids[from:to], ids[low:high]
 }
 
-// ordered returns requests in order of a duration, those of equal ones in the order in which they were.
+// ordered returns requests sorted by a duration; requests of equal duration keep their order.
 func ordered(ids []RequestID, by func(RequestID) Duration) []RequestID {
 	out := make([]RequestID, len(ids))
 	for i, at := range lists.Sorted(len(ids), func(i int) Time { return Time(by(ids[i])) }) {
@@ -58,7 +58,7 @@ func ordered(ids []RequestID, by func(RequestID) Duration) []RequestID {
 	return out
 }
 
-// Without returns what of spans as Merged returns them does not lie in others that are so.
+// Without returns the parts of spans that do not lie in others. Both lists must be as Merged returns them.
 func Without(a, b []Span) []Span {
 	if len(b) == 0 {
 		return slices.Clip(a)

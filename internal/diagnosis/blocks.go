@@ -7,8 +7,8 @@ import (
 const (
 	// mostBlocks bounds into how many blocks an endpoint's requests are cut.
 	mostBlocks = 64
-	// longBlock is how long a block is where requests overlap all the time: a second, or a
-	// tenth of a recording that is shorter than ten.
+	// longBlock is how long a block is if requests overlap all the time: a second, or a tenth of a recording that is
+	// shorter than ten seconds.
 	longBlock  = 1000 * milli
 	leastParts = 10
 )
@@ -29,9 +29,9 @@ func quietTimes(tl *timeline.Timeline) []int32 {
 	return out
 }
 
-// blocksOf cuts requests, in order of start, into blocks that tell little of each other: a
-// block begins where nothing was in flight, or after a second of requests that overlap.
-// Neighbours are joined until there are no more than mostBlocks.
+// blocksOf cuts requests, in order of start, into blocks that are nearly independent of each other: a block begins
+// where nothing was in flight, or after a second of requests that overlap. Neighbours are joined until there are no
+// more than mostBlocks.
 func blocksOf(tl *timeline.Timeline, ids []RequestID, quiet []int32) (blocks [][]RequestID) {
 	if len(ids) == 0 {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// every makes n requests of one endpoint, 10 ms apart; shape gives each its segments
-// as lengths in microseconds.
+// every makes n requests of one endpoint, 10 ms apart; shape returns the segments of each as lengths in microseconds.
 type piece struct {
 	phase timeline.Phase
 	cause timeline.Cause
@@ -37,7 +36,7 @@ func newTimeline() *timeline.Timeline {
 	return &timeline.Timeline{Manifest: recording.Manifest{Hooks: "io sched"}, Start: 1}
 }
 
-// taking is a hypothesis that blames all time of one cause.
+// taking returns a hypothesis that blames all time of one cause.
 func taking(id string, cause timeline.Cause) Hypothesis {
 	return Hypothesis{ID: id, Needs: []string{recording.HookIO}, Test: func(c *Case) Result {
 		spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == cause })
@@ -48,7 +47,7 @@ func taking(id string, cause timeline.Cause) Hypothesis {
 	}}
 }
 
-// but is a hypothesis whose first candidate is otherwise.
+// but returns a hypothesis with a changed first candidate.
 func but(h Hypothesis, otherwise func(*Case, *Candidate)) Hypothesis {
 	test := h.Test
 	h.Test = func(c *Case) Result {

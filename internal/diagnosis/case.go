@@ -11,14 +11,14 @@ type Case struct {
 	*timeline.Timeline
 	Options
 	Overall  Symptom     // all measured requests
-	Symptoms []Symptom   // with enough requests to decide anything, and one that takes most of the time; where none has enough, of all together
+	Symptoms []Symptom   // endpoints with enough requests to decide anything, or with most of the time; if there are none, all requests together
 	spans    [2]Time     // from the first start to the last end of a measured request
 	measured []RequestID // the requests of Overall, in order of id
 	shared   map[string]any
 	once     *once
 }
 
-// NewCase returns what hypotheses would test of a timeline.
+// NewCase returns what hypotheses would test for a timeline.
 func NewCase(tl *timeline.Timeline, o Options) *Case {
 	c, _ := newCase(tl, o)
 	return c
@@ -39,9 +39,9 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	return c, each
 }
 
-// judged are the symptoms that hypotheses are held against: where no endpoint has enough requests, that of all
-// together. An endpoint of few requests that takes most of the time is one of them all the same, and where
-// there are no more requests at all those there are.
+// judged returns the symptoms that hypotheses are tested against: the endpoints with enough requests. An endpoint with
+// few requests also counts if it takes most of the time. If no endpoint has enough requests, all requests together are
+// the one symptom; a single endpoint stands for itself.
 func judged(c *Case, overall Symptom, each []Symptom) (list []Symptom) {
 	for i := range each {
 		s := &each[i]
@@ -62,20 +62,20 @@ func judged(c *Case, overall Symptom, each []Symptom) (list []Symptom) {
 	return nil
 }
 
-// few reports that nothing can be decided of any endpoint.
+// few reports whether nothing can be decided about any endpoint.
 func (c *Case) few() bool {
 	return !slices.ContainsFunc(c.Symptoms, func(s Symptom) bool { return !s.Few })
 }
 
-// Busy returns the time from the first measured request's start to the last one's
-// end: what rates and utilisations refer to.
+// Busy returns the time from the first measured request's start to the last one's end: rates and utilisations refer to
+// this span.
 func (c *Case) Busy() (from, to Time) { return c.spans[0], c.spans[1] }
 
-// BusyTime is how much of that was recorded.
+// BusyTime returns how much of that span was recorded.
 func (c *Case) BusyTime() Duration { return c.InWindows(c.spans[0], c.spans[1]) }
 
-// Once returns what several hypotheses need and none of them changes, made once for a name: the first
-// worker that asks makes it, of the timeline alone, and others that ask meanwhile wait for it.
+// Once returns a value that several hypotheses need and none of them changes. It is made once per name, from the
+// timeline alone: the first worker that asks makes it, and other workers that ask meanwhile wait for it.
 func (c *Case) Once(name string, made func() any) any {
 	return c.Shared(name, func() any {
 		if c.once == nil { // a test's
@@ -92,15 +92,15 @@ func (c *Case) Once(name string, made func() any) any {
 	})
 }
 
-// once has what is made once, by name.
+// once holds what is made once, by name.
 type once struct {
-	turn   chan struct{} // of whoever looks in things
+	turn   chan struct{} // taken by the worker that reads or changes things
 	things map[string]*thing
 }
 
-// thing is one of those.
+// thing is one such value.
 type thing struct {
-	done  chan struct{} // closed once there is the value
+	done  chan struct{} // closed when the value is ready
 	value any
 }
 
@@ -108,7 +108,7 @@ func newOnce() *once {
 	return &once{turn: make(chan struct{}, 1), things: map[string]*thing{}}
 }
 
-// of returns the thing of a name, and whether it is to be made.
+// of returns the thing of a name, and whether the caller has to make it.
 func (o *once) of(name string) (t *thing, first bool) {
 	o.turn <- struct{}{}
 	defer func() { <-o.turn }()
@@ -120,8 +120,8 @@ func (o *once) of(name string) (t *thing, first bool) {
 	return t, !known
 }
 
-// Shared returns what several hypotheses need and may change, as they look more up in it, made once for a name
-// and each worker.
+// Shared returns a value that several hypotheses need and may change, because they look up more in it. It is made once
+// per name and worker.
 func (c *Case) Shared(name string, made func() any) any {
 	v, ok := c.shared[name]
 	if !ok {
@@ -136,8 +136,8 @@ func (c *Case) Shared(name string, made func() any) any {
 // Measured returns the measured requests in order of id.
 func (c *Case) Measured() []RequestID { return c.measured }
 
-// Merged returns spans in order, clipped to their requests, overlaps joined; those of
-// requests that are not measured are left out.
+// Merged returns spans in order, clipped to their requests, with overlaps joined; it drops those of requests that are
+// not measured.
 func (c *Case) Merged(spans []Span) []Span { return normal(c.Timeline, spans) }
 
 // Total sums the lengths of spans.

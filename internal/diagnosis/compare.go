@@ -20,14 +20,13 @@ type Comparison struct {
 	Measures    []MeasurePair
 	Frames      []FramePair // those with the largest difference first
 	Unexercised []MeasurePair
-	Unseen      []FramePair // code that B spent CPU in and A did not
+	Unseen      []FramePair // code in which B spent CPU time and A did not
 	Endpoints   []EndpointPair
 	Findings    []FindingPair
 	SLOs        [2][]SLOResult // of A and of B
 }
 
-// MeasurePair is one measure on both sides; one that a side lacks was not recorded there
-// or makes no sense for it.
+// MeasurePair is one measure on both sides. If one side lacks it, it was not recorded there or makes no sense for it.
 type MeasurePair struct {
 	Group, What string
 	Unit        Unit
@@ -41,7 +40,7 @@ type FramePair struct {
 	A, B     FrameShare
 }
 
-// EndpointPair is an endpoint on both sides. A side without its requests has none.
+// EndpointPair is an endpoint on both sides. A side without requests for it has zero values.
 type EndpointPair struct {
 	Name         string
 	NA, NB       int // requests
@@ -49,10 +48,10 @@ type EndpointPair struct {
 	P99A, P99B   Duration
 	Noise50      Duration // between two halves of the same recording, the larger of both
 	Noise99      Duration
-	Predicted50  Duration // what the findings of A that B does not have were to save
+	Predicted50  Duration // what the findings of A that B does not have were predicted to save
 	Predicted99  Duration
 	AnyPredicted bool
-	AtLeast      bool // one of them was a lower bound
+	AtLeast      bool // one of the predictions was a lower bound
 }
 
 // FindingPair is a finding at an endpoint: of A, of B, or of both.
@@ -75,8 +74,8 @@ func Compare(a, b Compared) *Comparison {
 	return c
 }
 
-// programs chooses what to compare: that which serves requests; else one that both have;
-// else that which uses most CPU.
+// programs chooses what to compare: the program that serves requests; else one that both sides have; else the one that
+// uses most CPU.
 func programs(a, b Compared) (string, string) {
 	x, y := cmp.Or(a.Program, serving(a.Timeline)), cmp.Or(b.Program, serving(b.Timeline))
 	if x == "" && y == "" {
@@ -103,7 +102,7 @@ func first(list []string) string {
 	return list[0]
 }
 
-// serving names the program that served most requests; "" if none did.
+// serving returns the program that served most requests; "" if none did.
 func serving(t *timeline.Timeline) (name string) {
 	counts, of := map[string]int{}, programNames(t)
 	for i := range t.Requests {
@@ -162,7 +161,7 @@ func (c *Comparison) frames() {
 
 func abs(s Share) Share { return max(s, -s) }
 
-// exercised is from where on a measure says that something was exercised.
+// exercised returns, by measure, the smallest value that counts as having exercised it.
 func exercised() map[string]int64 {
 	return map[string]int64{
 		threadsAtOnce: 8, goroutinesAtOnce: 16, requestsAtOnce: 8,
@@ -174,9 +173,9 @@ func exercised() map[string]int64 {
 const (
 	// fewer is how many times less of something counts as not exercised.
 	fewer = 4
-	// minSamples is from how many samples on code that is not in them was hardly run.
+	// minSamples is the number of samples from which on code without a sample was hardly run.
 	minSamples = 100
-	// hot and cold are the shares of samples between which code was exercised or not.
+	// hot and cold: code with at least the share hot of samples was exercised, code with less than cold was not.
 	hot, cold = Whole / 20, Whole / 200
 )
 

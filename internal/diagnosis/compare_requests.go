@@ -2,7 +2,7 @@ package diagnosis
 
 import "slices"
 
-// findings lays the findings of both sides beside each other.
+// findings lines up the findings of both sides.
 func (c *Comparison) findings(a, b *Diagnosis) {
 	for i := range a.Findings {
 		f := &a.Findings[i]
@@ -26,8 +26,7 @@ func (c *Comparison) findings(a, b *Diagnosis) {
 	}
 }
 
-// unclear says why a diagnosis without a finding does not mean that there is none at an
-// endpoint; "" if it does.
+// unclear returns why a diagnosis without a finding at an endpoint does not mean that there is none; "" if it does.
 func (d *Diagnosis) unclear(id, endpoint string) string {
 	n := len(d.Overall.Requests)
 	if endpoint != "" {
@@ -45,8 +44,7 @@ func (d *Diagnosis) unclear(id, endpoint string) string {
 	return ""
 }
 
-// finding returns the same finding of A that is still without a counterpart: at the same
-// place if there is one.
+// finding returns the same finding of A that has no counterpart yet, preferably at the same place.
 func (c *Comparison) finding(f *Finding) *FindingPair {
 	var same *FindingPair
 	for i := range c.Findings {
@@ -64,8 +62,8 @@ func (c *Comparison) finding(f *Finding) *FindingPair {
 	return same
 }
 
-// endpoints lays the endpoints of both sides beside each other, with what the findings
-// that are not found again were to save there.
+// endpoints lines up the endpoints of both sides, with what the findings that are not found again were predicted to
+// save.
 func (c *Comparison) endpoints(a, b *Diagnosis) {
 	index := map[string]int{}
 	for i := range a.Symptoms {

@@ -15,13 +15,13 @@ type Diagnosis struct {
 	Overall   Symptom
 	Symptoms  []Symptom // every endpoint, the most frequent first
 	Findings  []Finding // by impact; none counts time that an earlier one counted
-	Leads     []Finding // what has to be looked at first, then by impact: worth having, but where, not why, or not proven
-	Minor     []Finding // in the order of the hypotheses, as Refuted and Undecided: seen, and worth little here
+	Leads     []Finding // first what must be looked at first, then by impact: worth having, but says where, not why, or is not proven
+	Minor     []Finding // seen, and worth little here; in the order of the hypotheses, as are Refuted and Undecided
 	Refuted   []Outcome // ruled out
 	Undecided []Outcome
 	SLOs      []SLOResult
-	Titles    map[string]string // of the hypotheses, by their ids
-	Dominant  []Dominant        // what takes half of the mean, or makes half of what slow requests take longer
+	Titles    map[string]string // titles of the hypotheses, by id
+	Dominant  []Dominant        // mechanisms that take half of the mean, or half of the excess of slow requests
 	Open      []Unexplained     // causes that take half of some requests, and that nothing above covers
 }
 
@@ -60,7 +60,7 @@ func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, 
 	return d
 }
 
-// causesFirst returns the trials so that each comes after those that may explain it.
+// causesFirst returns the trials in an order in which each follows those that may explain it.
 func (j *judge) causesFirst() (order []*trial) {
 	booked := map[string]bool{}
 	var book func(t *trial)
@@ -82,8 +82,8 @@ func (j *judge) causesFirst() (order []*trial) {
 	return order
 }
 
-// inOrder sorts what is no finding: leads by what they could save, or by what they are beyond
-// the usual, after what has to be looked at first; the others as the hypotheses are.
+// inOrder sorts everything except the findings. Leads are sorted by what they could save or by their excess in slow
+// requests, after those that must be looked at first; the rest is in the order of the hypotheses.
 func (j *judge) inOrder() {
 	at := map[string]int{}
 	for i, t := range j.trials {
@@ -107,7 +107,7 @@ func (j *judge) inOrder() {
 	}
 }
 
-// judge holds what one diagnosis works on.
+// judge holds the state of one diagnosis.
 type judge struct {
 	*Case
 	ledger *ledger
@@ -115,7 +115,7 @@ type judge struct {
 	cands  []*candidate
 	lost   map[string]int64 // facts lost while measured requests ran, by hook
 	off    []Duration       // see lose
-	gone   []Span           // of which off is
+	gone   []Span           // the spans that off sums up
 	out    *Diagnosis
 }
 
@@ -133,16 +133,16 @@ type candidate struct {
 	Candidate
 	trial *trial
 	spans []Span
-	seen  []Span // spans and what else was seen of it
+	seen  []Span // spans, and what else was seen of it
 	alone scored // judged before any finding was taken
 	taken bool   // it is a finding
 	lead  bool
 
-	weight Duration // by which its finding is ranked, once taken
+	weight Duration // its finding's rank, once taken
 }
 
-// test has the hypotheses tested, those of a family by one worker: they share what was
-// made for them, see Case.Shared.
+// test tests the hypotheses. One worker tests all hypotheses of a family, because they share what was made for them:
+// see Case.Shared.
 func (j *judge) test(by recording.Workers) {
 	var families [][]*trial
 	index := map[string]int{}
@@ -170,13 +170,13 @@ func (j *judge) test(by recording.Workers) {
 			t.res = t.Test(cases[worker])
 			for k := range t.res.Candidates {
 				c := &t.res.Candidates[k]
-				c.Spans, c.May = normal(j.Timeline, c.Spans), normal(j.Timeline, c.May) // those as they were found are let go of
+				c.Spans, c.May = normal(j.Timeline, c.Spans), normal(j.Timeline, c.May) // the original lists are released
 			}
 		}
 	})
 }
 
-// candidates judges those of a trial alone.
+// candidates judges each candidate of a trial alone.
 func (j *judge) candidates(t *trial) {
 	t.doubt = j.doubts(t.Needs)
 	for i := range t.res.Candidates {
@@ -191,7 +191,7 @@ func (j *judge) candidates(t *trial) {
 	}
 }
 
-// unobserved says why nothing can be decided about h, "" if it can.
+// unobserved returns why nothing can be decided about h; "" if it can.
 func (j *judge) unobserved(h *Hypothesis) string {
 	var off []string
 	for _, hook := range h.Needs {
@@ -208,14 +208,14 @@ func (j *judge) unobserved(h *Hypothesis) string {
 	return ""
 }
 
-// tooFew says why nothing can be decided.
+// tooFew returns the reason if there are too few requests to decide anything.
 func (j *judge) tooFew() string {
 	return Plural(len(j.Overall.Requests), "request") + " measured, at least " + Plural(j.MinRequests, "request") + " of an endpoint needed"
 }
 
-// rank takes findings one by one, the largest first, but a cause before its
-// consequences, until nothing that is left satisfies the bounds. They are shown by
-// impact; a cause is shown with the weight of what it explains, and what others cost last.
+// rank takes findings one by one, the largest first, but a cause before its consequences, until nothing that is left
+// meets the bounds. Findings are ordered by impact. A cause has the weight of what it explains, and what other programs
+// cost comes last.
 func (j *judge) rank() {
 	var weights []Duration
 	for {
@@ -226,7 +226,7 @@ func (j *judge) rank() {
 		weight := sc.weight()
 		best, sc, weight = j.upstream(best, sc, weight)
 		if weight = j.behind(best, weight); best.Others {
-			weight = 0 // said apart
+			weight = 0 // reported separately
 		}
 		best.taken, best.trial.found, best.weight = true, true, weight
 		f := j.finding(best, best.spans, sc.impacts)
@@ -242,8 +242,7 @@ func (j *judge) rank() {
 	}
 }
 
-// largest is the candidate whose finding weighs most, of those that are the service's own as long
-// as there are any.
+// largest returns the candidate whose finding weighs most. Candidates that are the service's own come before others.
 func (j *judge) largest() (best *candidate, bs scored) {
 	for _, cd := range j.cands {
 		if cd.taken || !cd.alone.passes() || j.follows(cd) {
@@ -257,8 +256,8 @@ func (j *judge) largest() (best *candidate, bs scored) {
 	return best, bs
 }
 
-// behind limits the weight of a queue to that of the findings that explain a part of
-// it worth a finding: where time is lost is shown after why.
+// behind limits the weight of a queue to that of the findings that explain a part of it (partOf): a finding that says
+// where time is lost comes after the one that says why.
 func (j *judge) behind(of *candidate, weight Duration) Duration {
 	for _, cd := range j.cands {
 		if of.trial.Queue && cd.taken && j.partOf(cd, of) {
@@ -274,11 +273,10 @@ func (j *judge) partOf(cause, queue *candidate) bool {
 		ShareOf(int64(overlap(queue.spans, cause.spans)), int64(Total(queue.spans))) >= Whole/10
 }
 
-// follows reports whether a queue, or what says where the time goes, is the consequence
-// of a finding that may explain it and takes half of it: without its cause a queue
-// shrinks by more than what is known to go, so what is left is no finding of its own; and
-// what says where said it of the whole. So is what a cause leaves of another's time at the
-// same place, such as a lock's: both are mended there.
+// follows reports whether a candidate is the consequence of a finding that may explain it and takes at least half of
+// its time. It applies to queues: without its cause a queue shrinks by more than the time known to go away, so the rest
+// is no finding of its own. It applies to hypotheses that say where the time goes, because they said it about the
+// whole. It also applies to a candidate at the same place as the finding, such as a lock's: one fix addresses both.
 func (j *judge) follows(of *candidate) bool {
 	spans := of.spans
 	if len(spans) == 0 {
@@ -292,7 +290,7 @@ func (j *judge) follows(of *candidate) bool {
 	return false
 }
 
-// upstream follows from a candidate to its cause, to the cause of that, and so on.
+// upstream follows a candidate to its cause, to the cause of that, and so on.
 func (j *judge) upstream(cd *candidate, sc scored, weight Duration) (*candidate, scored, Duration) {
 	for range j.trials {
 		cause, cs, most := j.cause(cd, sc)
@@ -308,9 +306,9 @@ func (j *judge) upstream(cd *candidate, sc scored, weight Duration) (*candidate,
 	return cd, sc, weight
 }
 
-// cause returns a candidate that may explain another, satisfies the bounds, and covers
-// most of its time, which most says, or lies mostly inside it, or is a part of a queue. Of two
-// that may explain each other the cause is the one that says why.
+// cause returns a candidate that may explain another and meets the bounds. It must cover most of the other's time (then
+// most is true), lie mostly inside it, or be a part of a queue. If two candidates may explain each other, the cause is
+// the one that says why.
 func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, most bool) {
 	for _, cd := range j.cands {
 		if cd.taken || !cd.alone.passes() || !slices.Contains(cd.trial.Explains, of.trial.ID) ||
@@ -330,8 +328,8 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 	return nil, scored{}, false
 }
 
-// finding describes a candidate by what taking out spans of it does, at the endpoint where
-// that is most first.
+// finding describes a candidate by the effect of removing spans of it. The endpoint with the largest effect comes
+// first.
 func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	f := Finding{
 		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: j.ranged(cd, spans, impacts[0]), Also: impacts[1:],
@@ -367,7 +365,7 @@ func (j *judge) symptom(endpoint string) *Symptom {
 	return &j.Overall
 }
 
-// mostOf returns the few requests that lose most, of equal ones the first.
+// mostOf returns the few requests that lose most; of equal ones the first.
 func mostOf(ids []RequestID, off []Duration) []RequestID {
 	var out []RequestID
 	for _, id := range ids {

@@ -12,8 +12,8 @@ func where(id string, cause timeline.Cause) Hypothesis {
 	return h
 }
 
-// A peer takes 8 of 10 ms, most of them in each request alike; slow requests compute for longer.
-// That has to be looked at where they take twice as long, and is the first lead then.
+// A peer takes 8 of 10 ms, mostly alike in each request; slow requests compute for longer. If slow requests take twice
+// as long, that must be looked at, and is the first lead.
 func TestWhatMakesSlowRequestsSlowIsTheFirstLead(t *testing.T) {
 	hyps := []Hypothesis{where("peer", timeline.CauseRemote), where("cpu", timeline.CauseOnCPU)}
 	for slow, want := range map[int]string{4000: "peer", 14_000: "cpu"} { // of 12 and of 22 ms
@@ -38,8 +38,8 @@ func TestWhatMakesSlowRequestsSlowIsTheFirstLead(t *testing.T) {
 	}
 }
 
-// Each endpoint has a lock of its own that takes most of it: what is of the endpoint whose
-// requests take most time in all comes first, though it is a smaller share there.
+// Each endpoint has a lock of its own that takes most of its time. The lock of the endpoint whose requests take most
+// time in all comes first, though its share there is smaller.
 func TestWhatMostTimeIsOfComesFirst(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /often", 200, func(int) []piece { return work(6000) })
@@ -53,8 +53,8 @@ func TestWhatMostTimeIsOfComesFirst(t *testing.T) {
 	}
 }
 
-// Requests compute 2 ms, and one in ten waits 8 ms for that of others: that is what makes it slow, but
-// where it follows from what they compute, that is the first lead, with the waits behind it.
+// Requests compute 2 ms, and one in ten waits 8 ms for the computing of others. The wait is what makes it slow. But if
+// the wait follows from what the requests compute, that is the first lead, with the waits behind it.
 func TestWhatFollowsFromALeadIsToldAfterIt(t *testing.T) {
 	for after, want := range map[string]string{"": "turn", "cpu": "cpu"} {
 		turn := but(taking("turn", timeline.CauseInterpreterLock), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
@@ -80,7 +80,7 @@ func TestWhatFollowsFromALeadIsToldAfterIt(t *testing.T) {
 	}
 }
 
-// Requests wait for a lock while its holder sleeps: the lock is not to be looked at beside that.
+// Requests wait for a lock while its holder sleeps: the lock need not be looked at beside that.
 func TestWhatGoesWithAFindingIsNotNamedBesideIt(t *testing.T) {
 	sleep := taking("sleep", timeline.CauseLock)
 	sleep.Explains = []string{"lock"}
@@ -94,8 +94,8 @@ func TestWhatGoesWithAFindingIsNotNamedBesideIt(t *testing.T) {
 	}
 }
 
-// One request in ten computes 7 ms more and waits 9 ms longer for nobody knows what: the 8 ms that
-// a peer takes of each may be what they are for, and come after the computing.
+// One request in ten computes 7 ms more and waits 9 ms longer for an unknown reason. The 8 ms that a peer takes of each
+// request may be their purpose, and come after the computing.
 func TestWhatIsBeyondTheUsualComesBeforeWhatIsAlike(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 100, func(i int) []piece {
@@ -113,8 +113,9 @@ func TestWhatIsBeyondTheUsualComesBeforeWhatIsAlike(t *testing.T) {
 	}
 }
 
-// Half of what slow requests take longer they are ready to run, for programs beside the service. What
-// of it they wait for a disk decides which comes first, a third or a tenth; and where that is little, what all requests wait for it.
+// For half of their excess, slow requests are ready to run because of programs beside the service. Their wait for a
+// disk, a third or a tenth of the excess, decides which comes first; if that is small, what all requests wait for the
+// disk decides.
 func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
 	for _, c := range []struct {
@@ -137,8 +138,8 @@ func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 	}
 }
 
-// Programs beside the service cost 1.4 ms of the mean, and all that makes requests slow. Each computes for 4 ms, of which
-// half may be spared: that is more, and comes first. Of 2 ms it is less.
+// Programs beside the service cost 1.4 ms of the mean, and all of the excess of slow requests. Each request computes
+// for 4 ms, of which half may be saved: that is more, and comes first. With 2 ms it is less.
 func TestWhatIsComputedComesFirstIfHalfOfItIsMoreThanWhatOthersCost(t *testing.T) {
 	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
 	for us, want := range map[int]string{4000: "cpu", 2000: "ready"} {
@@ -158,8 +159,8 @@ func TestWhatIsComputedComesFirstIfHalfOfItIsMoreThanWhatOthersCost(t *testing.T
 	}
 }
 
-// One request in ten waits 20 ms for programs beside the service, and another one 8 ms for a disk: who
-// are slow wait for no disk, which comes first all the same. If it is 4 ms it does not.
+// One request in ten waits 20 ms for programs beside the service, and another one 8 ms for a disk. The slow requests do
+// not wait for the disk, yet it comes first. With 4 ms it does not.
 func TestWhatThisServiceDoesIsSeenBesideWhatOthersCost(t *testing.T) {
 	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
 	for disk, want := range map[int]string{8000: "disk", 4000: "ready"} {
@@ -182,8 +183,8 @@ func TestWhatThisServiceDoesIsSeenBesideWhatOthersCost(t *testing.T) {
 	}
 }
 
-// Requests compute for 9 of 20 ms, each alike; in one of ten something takes 30 ms more. Calls that might
-// run at once would save 1 ms: what is worth nine times that comes first, as a rule or not.
+// Requests compute for 9 of 20 ms, all alike; in one of ten something takes 30 ms more. Concurrent calls would save 1
+// ms. What is worth nine times that comes first, whether or not it is the usual amount.
 func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
 	serial := but(taking("serial", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
 	tl := newTimeline()
@@ -201,16 +202,15 @@ func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
 	}
 }
 
-// working says that requests compute.
+// working returns a hypothesis that requests compute.
 func working() Hypothesis {
 	h := where("cpu", timeline.CauseOnCPU)
 	h.Work = true
 	return h
 }
 
-// A peer takes 12 of 20 ms, in each request alike, as its own log says; what the service does
-// itself for 6 ms comes before it, what it does for 2 ms does not; but 2 ms that it waits for a disk do,
-// which no request is for.
+// A peer takes 12 of 20 ms, alike in each request, as its own log says. What the service itself does for 6 ms comes
+// before it, what it does for 2 ms does not. But a 2 ms wait for a disk does, because no request needs it.
 func TestWhatAPeerTakesAsARuleComesAfterWhatThisServiceDoes(t *testing.T) {
 	peer := but(where("peer", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Peer = true })
 	for _, x := range []struct {
@@ -231,7 +231,7 @@ func TestWhatAPeerTakesAsARuleComesAfterWhatThisServiceDoes(t *testing.T) {
 	}
 }
 
-// Requests compute, and wait for processors that do nothing else: that is named together.
+// Requests compute, and wait for processors that do nothing else: both are named together.
 func TestWhatGoesWithALeadIsNamedWithIt(t *testing.T) {
 	ready := where("ready", timeline.CauseRunnable)
 	own := but(where("cpu", timeline.CauseOnCPU), func(c *Case, cd *Candidate) { cd.Seen = append(cd.Spans, ready.Test(c).Candidates[0].Spans...) })
@@ -247,9 +247,9 @@ func TestWhatGoesWithALeadIsNamedWithIt(t *testing.T) {
 	}
 }
 
-// Requests wait 8 of 12 ms for a lock, behind holders that are ready to run for 6 of them. Each may
-// explain the other, by way of a third: both are leads, and the lock, which takes most, is named; but
-// where programs beside the service keep the holders waiting, the lock goes with those.
+// Requests wait 8 of 12 ms for a lock, behind holders that are ready to run for 6 of them. Each may explain the other,
+// through a third one. Both are leads, and the lock, which takes most, is named. But if programs beside the service
+// delay the holders, the lock goes with those.
 func TestALeadThatDominatesIsNamedBehindAnotherToo(t *testing.T) {
 	for beside, want := range map[bool]string{false: "lead", true: "minor"} {
 		d := Diagnose(heldByReady(), lockBehindReady(beside), Options{})
@@ -283,8 +283,8 @@ func lockBehindReady(beside bool) []Hypothesis {
 	return []Hypothesis{ready, lock, load}
 }
 
-// Requests wait to run, and that may be for each other. Where it is for programs beside the service
-// it is said to be, and the service's load goes with it.
+// Requests wait to run, possibly for each other. If they wait for programs beside the service, that is reported, and
+// the service's load goes with it.
 func TestWhatOthersCostDoesNotFollowFromTheServicesLoad(t *testing.T) {
 	for beside, want := range map[bool]map[string]string{
 		true:  {"ready": "lead", "load": "minor"},
@@ -302,8 +302,8 @@ func TestWhatOthersCostDoesNotFollowFromTheServicesLoad(t *testing.T) {
 	}
 }
 
-// Of 40 ms that requests are ready to run a cause in the service has 30. What programs beside it cost is a lead
-// all the same; if none of that is theirs, it goes with the cause.
+// Of the 40 ms for which requests are ready to run, a cause in the service has 30. What programs beside it cost is
+// still a lead; if none of it is theirs, it goes with the cause.
 func TestWhatOthersCostIsSaidBesideACauseThatHasMostOfIt(t *testing.T) {
 	for beside, want := range map[bool]string{true: "lead", false: "minor"} {
 		tl := newTimeline()
@@ -319,8 +319,9 @@ func TestWhatOthersCostIsSaidBesideACauseThatHasMostOfIt(t *testing.T) {
 	}
 }
 
-// Requests compute for 2 ms; one in twenty waits for a processor for 3 ms, too, and for a peer and a lock for 3 ms each. Whom
-// the first hits is chance: 0.15 ms of the mean come after what is computed, though they are more of a slow request.
+// Requests compute for 2 ms; one in twenty also waits 3 ms each for a processor, a peer and a lock. Chance decides
+// which requests the first of these hits: its 0.15 ms of the mean come after the computing, though it is more of a slow
+// request.
 func TestWhoWaitsForAProcessorIsChance(t *testing.T) {
 	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Decide = "see" })
 	for queue, want := range map[bool]string{true: "cpu", false: "ready"} {
@@ -341,8 +342,8 @@ func TestWhoWaitsForAProcessorIsChance(t *testing.T) {
 	}
 }
 
-// One request in ten waits 3 ms for a processor: that is all that makes requests slow. Where each computes 2 ms, the half
-// that may be spared of that is more of the mean, and comes first; where each computes 0.4 ms it is not.
+// One request in ten waits 3 ms for a processor: this alone makes requests slow. If each request computes 2 ms, the
+// half that may be saved is more of the mean, and comes first; if each computes 0.4 ms, it is not.
 func TestWhatIsComputedComesBeforeAWaitByChance(t *testing.T) {
 	for computes, want := range map[int]string{2000: "cpu ready", 400: "ready cpu"} {
 		tl := newTimeline()

@@ -7,9 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// inferredShare is how much of the time of spans belongs to calls whose request no fact names:
-// a finding that rests on them is as sure as their assignment. It takes linear time where the spans
-// of a request are together.
+// inferredShare returns how much of the time of spans belongs to calls whose request no fact names: a finding that
+// rests on them is only as certain as their assignment. It takes linear time if the spans of a request are together.
 func inferredShare(t *timeline.Timeline, spans []Span) Share {
 	if len(t.Calls) == 0 {
 		return 0

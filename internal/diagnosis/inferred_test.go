@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// TestInferredShare: of two requests, each with a call that a fact names from 0 to 10 and one that nothing
-// does from 20 to 40.
+// TestInferredShare: two requests, each with a call from 0 to 10 whose owner a fact names and one from 20 to 40 whose
+// owner no fact names.
 func TestInferredShare(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{{Request: 0, Why: timeline.WhyThread}, {Request: 0, Why: timeline.WhyInLine}}}
 	for id := range timeline.RequestID(2) {

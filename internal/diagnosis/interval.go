@@ -2,8 +2,8 @@ package diagnosis
 
 import "math/bits"
 
-// Interval95 is where a share lies of which k of n independent samples were seen, with
-// 95 % confidence (Wilson's score interval). Without samples it may be anything.
+// Interval95 returns bounds of a share of which k in n independent samples were seen, with 95 % confidence (Wilson's
+// score interval). Without samples the share may be anything.
 func Interval95(k, n int64) (low, high Share) {
 	if n <= 0 || k < 0 || k > n {
 		return 0, Whole
@@ -25,7 +25,7 @@ func Interval95(k, n int64) (low, high Share) {
 	return low, high
 }
 
-// scaled is v*by/of without overflow on the way, towards zero; of is positive.
+// scaled returns v*by/of without intermediate overflow, rounded towards zero; of is positive.
 func scaled(v, by, of int64) int64 {
 	if (v < 0) != (by < 0) {
 		return -magnitude(v, by, of)
@@ -42,7 +42,7 @@ func magnitude(v, by, of int64) int64 {
 	return int64(min(q, 1<<63-1))
 }
 
-// root is the integer square root.
+// root returns the integer square root.
 func root(v int64) int64 {
 	if v <= 0 {
 		return 0

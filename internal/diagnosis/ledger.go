@@ -7,11 +7,10 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// ledger remembers which pieces of which requests are explained already, so that
-// no millisecond is counted twice.
+// ledger records which pieces of which requests are already explained, so that no millisecond is counted twice.
 type ledger struct {
-	taken    [][]Span   // per request: sorted, disjoint; nil as long as nothing is
-	rest     []Duration // per request: how long it is without them
+	taken    [][]Span   // per request: sorted, disjoint; nil until something is taken
+	rest     []Duration // per request: its duration without them
 	symptoms []Symptom
 	places   []place
 	orders   [][]runOrder    // see order
@@ -31,8 +30,7 @@ func newLedger(tl *timeline.Timeline, symptoms []Symptom) *ledger {
 	return l
 }
 
-// normal sorts spans by request and time, clips them to their requests and merges
-// overlaps.
+// normal sorts spans by request and time, clips them to their requests and merges overlaps.
 func normal(tl *timeline.Timeline, spans []Span) []Span {
 	i := normalUpTo(tl, spans)
 	if i == len(spans) {
@@ -47,7 +45,7 @@ func normal(tl *timeline.Timeline, spans []Span) []Span {
 	return mergeOnto(tl, append(make([]Span, 0, len(in)), in[:i]...), in[i:])
 }
 
-// mergeOnto adds spans in order to those that are normal. Both may be of one list, the ones in front.
+// mergeOnto appends sorted spans to normal ones. Both may share one list, with the normal ones in front.
 func mergeOnto(tl *timeline.Timeline, out, more []Span) []Span {
 	for _, s := range more {
 		r := &tl.Requests[s.Request]
@@ -64,7 +62,7 @@ func mergeOnto(tl *timeline.Timeline, out, more []Span) []Span {
 	return out
 }
 
-// normalUpTo is up to which place all spans are normal.
+// normalUpTo returns the index up to which all spans are normal.
 func normalUpTo(tl *timeline.Timeline, spans []Span) int {
 	last := Span{Request: timeline.None}
 	for i, s := range spans {
@@ -78,7 +76,7 @@ func normalUpTo(tl *timeline.Timeline, spans []Span) int {
 	return len(spans)
 }
 
-// both returns what is in either of two lists of normal spans, normal.
+// both returns the union of two lists of normal spans, normal.
 func both(a, b []Span) []Span {
 	switch {
 	case len(b) == 0:
@@ -113,7 +111,7 @@ func bySpan(a, b Span) int {
 	return cmp.Compare(a.To, b.To)
 }
 
-// left returns what of normal spans is not taken yet.
+// left returns the parts of normal spans that are not taken yet.
 func (l *ledger) left(spans []Span) []Span {
 	if l.taken == nil {
 		return spans
@@ -140,7 +138,7 @@ func (l *ledger) left(spans []Span) []Span {
 	return out
 }
 
-// take books normal spans of which nothing is taken yet.
+// take books normal spans, none of which is taken yet.
 func (l *ledger) take(spans []Span) {
 	if l.taken == nil {
 		l.taken = make([][]Span, len(l.rest))
@@ -166,7 +164,7 @@ func overlap(a, b []Span) (sum Duration) {
 	return sum
 }
 
-// overlaps gives each piece of the normal spans a that lies in the normal spans b.
+// overlaps visits each piece of the normal spans a that lies in the normal spans b.
 func overlaps(a, b []Span, each func(Span)) {
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		x, y := &a[i], &b[k]
@@ -183,7 +181,7 @@ func overlaps(a, b []Span, each func(Span)) {
 	}
 }
 
-// lose sums spans by request, in memory that is used again when other ones are.
+// lose sums spans by request. The next call with other spans reuses the memory of the result.
 func (j *judge) lose(spans []Span) (off []Duration) {
 	if len(spans) > 0 && len(spans) == len(j.gone) && &spans[0] == &j.gone[0] {
 		return j.off

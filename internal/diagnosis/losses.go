@@ -8,31 +8,29 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// hooks are those a loss is known not to reach beyond.
+// hooks are the known ones: a loss of their facts affects only what needs them.
 var hooks = []string{
 	recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 	recording.HookArrivals, recording.HookDNS, recording.HookTLS, recording.HookGoroutines,
 	recording.HookAsync, recording.HookBoundaries, recording.HookSamples, recording.HookStacks, recording.HookHost,
 }
 
-// concerns reports whether facts that a hook lost matter to what needs some hooks. A
-// loss whose hook is no known one concerns all.
+// concerns reports whether facts that a hook lost matter to something that needs some hooks. The loss of an unknown
+// hook concerns everything.
 func concerns(hook string, needs []string) bool {
 	return slices.Contains(needs, hook) || !slices.Contains(hooks, hook)
 }
 
-// doubt is what a hypothesis may not rest on, since facts that it needs were lost. It
-// is nil where none were.
+// doubt is what a hypothesis may not rest on, because facts that it needs were lost. It is nil if none were.
 type doubt struct {
 	j     *judge
-	lossy []bool           // per request: facts were lost while it ran that may change what it is
-	sched []timeline.Stint // scheduling facts were lost in these spans, in order, disjoint
+	lossy []bool           // per request: facts were lost while it ran that may change it
+	sched []timeline.Stint // scheduling facts were lost in these spans; in order, disjoint
 	cuts  map[timeline.StrandID][]timeline.Stint
 }
 
-// doubts finds what losses make doubtful to a hypothesis with these needs. A lost
-// scheduling fact leaves a strand's state unknown from the fact before to the one
-// after; any other lost fact may change a whole request.
+// doubts finds what losses make doubtful to a hypothesis with some needs. A lost scheduling fact leaves a strand's
+// state unknown from the previous fact to the next one; any other lost fact may change a whole request.
 func (j *judge) doubts(needs []string) *doubt {
 	var sched, other []timeline.Stint
 	for _, l := range j.Losses {
@@ -56,7 +54,7 @@ func (j *judge) doubts(needs []string) *doubt {
 	return d
 }
 
-// touches reports whether one of the ordered, disjoint spans meets another one.
+// touches reports whether one of the ordered, disjoint spans meets another span.
 func touches(spans []timeline.Stint, from, to Time) bool {
 	k := firstAfter(spans, from)
 	return k < len(spans) && spans[k].From <= to
@@ -85,7 +83,7 @@ func (d *doubt) of(id timeline.StrandID) []timeline.Stint {
 	return d.cuts[id]
 }
 
-// sure takes out of spans what is doubtful.
+// sure removes from spans what is doubtful.
 func (d *doubt) sure(spans []Span) []Span {
 	if d == nil {
 		return spans
@@ -128,7 +126,7 @@ func (j *judge) losses() map[string]int64 {
 	return by
 }
 
-// spans returns what is doubtful of measured requests.
+// spans returns what is doubtful of the measured requests.
 func (d *doubt) spans() []Span {
 	if d == nil {
 		return nil
@@ -154,9 +152,9 @@ func (d *doubt) spans() []Span {
 	return normal(d.j.Timeline, out)
 }
 
-// unseen says whether facts that were lost keep a hypothesis from being refuted, "" if not:
-// what they make doubtful, and what is of unknown cause, could be its and would be worth
-// having, or so many were lost that requests may be missing.
+// unseen returns why lost facts keep a hypothesis from being refuted; "" if they do not. There are two reasons. So many
+// facts were lost that requests may be missing. Or the time that is doubtful or of unknown cause could belong to the
+// hypothesis, and would be worth having.
 func (j *judge) unseen(t *trial) string {
 	var n int64
 	for hook, count := range j.lost {

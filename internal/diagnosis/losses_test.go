@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestLostSchedulingIsDoubtfulWhereItTouches loses a scheduling fact while a strand was
-// in its second interval: only what lies in that one is in doubt.
+// TestLostSchedulingIsDoubtfulWhereItTouches loses a scheduling fact while a strand is in its second interval: only
+// what lies in that interval is in doubt.
 func TestLostSchedulingIsDoubtfulWhereItTouches(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 1, func(int) []piece { return work(2000) })
@@ -39,9 +39,8 @@ func TestLostSchedulingIsDoubtfulWhereItTouches(t *testing.T) {
 	}
 }
 
-// TestFewLossesLeaveAFinding loses one scheduling fact in each of many requests that
-// all wait for the same lock: it is found all the same. Where nothing was seen of it, what
-// was lost may have been it.
+// TestFewLossesLeaveAFinding loses one scheduling fact in each of many requests that all wait for the same lock: the
+// lock is still found. If nothing was seen of it, the lost facts may have been it.
 func TestFewLossesLeaveAFinding(t *testing.T) {
 	tl := waitersThatLose(40, 40)
 	h := taking("lock", timeline.CauseLock)
@@ -51,14 +50,14 @@ func TestFewLossesLeaveAFinding(t *testing.T) {
 	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "undecided"})
 }
 
-// TestALossIsHeldAgainstWhatItCanHide loses facts in some of a thousand requests. The others
-// were seen whole: what is in none of them is ruled out, unless those that lost a fact are the
-// slow ones, or so many facts were lost that requests may be missing.
+// TestALossIsHeldAgainstWhatItCanHide loses facts in some of a thousand requests. The others were seen completely: what
+// occurs in none of them is ruled out, unless the requests with losses are the slow ones, or so many facts were lost
+// that requests may be missing.
 func TestALossIsHeldAgainstWhatItCanHide(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		lost int
-		slow int // microseconds that those that lost a fact take longer
+		slow int // microseconds by which requests with losses take longer
 		want string
 	}{
 		{"one", 1, 0, "ruled out"},

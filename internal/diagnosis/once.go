@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// fewTimes is up to how many times something happened that are told one by one.
+	// fewTimes is the largest number of occurrences that are listed one by one.
 	fewTimes = 3
-	// nearlyAll is how much of a candidate's time those times have.
+	// nearlyAll is the share of a candidate's time that these occurrences must have.
 	nearlyAll = Whole * 9 / 10
 )
 
-// once says when something happened, all that was seen of it, that did so only a few times, if it is
-// worth having for those: what it does to another hour nobody knows. "" if it is not worth it, or
-// happened more often.
+// once returns when something happened, all that was seen of it, if it happened only a few times and is worth having
+// for those: nobody can know what it does to another hour. It returns "" if it is not worth having, or happened more
+// often.
 func (j *judge) once(sc *scored, seen []Span) (words string, when []Time) {
 	if sc.best.Requests == 0 {
 		return "", nil
@@ -70,7 +70,7 @@ func list(words []string) string {
 	return s
 }
 
-// byBlock sums spans by block of a symptom, with the first time in each.
+// byBlock sums spans by block of a symptom, and returns the first time in each.
 func (j *judge) byBlock(symptom int, spans []Span) (first []Time, by []Duration) {
 	n := len(j.Symptoms[symptom].runs)
 	first, by = make([]Time, n), make([]Duration, n)
@@ -87,25 +87,24 @@ func (j *judge) byBlock(symptom int, spans []Span) (first []Time, by []Duration)
 	return first, by
 }
 
-// Dominant is a mechanism that a reader has to hear of first, whatever else is said of it.
+// Dominant is a mechanism that a reader must learn of first, whatever else is reported about it.
 type Dominant struct {
 	ID, Place, Endpoint string
-	Mean                Share    // of all the time of the endpoint's requests
-	Slow                Share    // of what slow requests take longer than ordinary ones
-	Steady              bool     // says where the time goes, in slow and ordinary requests alike: it may be what they are for
+	Mean                Share    // share of all the time of the endpoint's requests
+	Slow                Share    // share of what slow requests take longer than ordinary ones
+	Steady              bool     // says where the time goes, in slow and ordinary requests alike: it may be their purpose
 	Others              bool     // it is what programs beside the service cost
-	Chance              bool     // which requests it hits is chance: a lead of the service's own may come before it
-	With                []string // ids of what goes with it: of a lead that explains half of them and more
+	Chance              bool     // chance decides which requests it hits: a lead of the service's own may come before it
+	With                []string // ids of what goes with it: for a lead that explains at least half of each
 }
 
-// slower is how many times as long as ordinary requests slow ones take at least, if what says
-// where that time goes has to be looked at though it is no finding.
+// slower: if slow requests take at least this many times as long as ordinary ones, the mechanism that says where that
+// time goes must be looked at, even if it is no finding.
 const slower = 2
 
-// dominant finds the mechanisms that take half of an endpoint's time, or make half of what
-// its slow requests take longer: of each place the endpoint where it is most, and first what is
-// so of the endpoint whose requests take most time in all. What goes with a
-// finding, or with a lead, is said there.
+// dominant finds the mechanisms that take half of an endpoint's time, or make up half of the excess of its slow
+// requests. For each place it picks the endpoint with the largest share, and sorts by the endpoint's total request time
+// that this share represents. What goes with a finding, or with a lead, is reported there.
 func (j *judge) dominant() (out []Dominant) {
 	for _, cd := range j.cands {
 		if !cd.taken && (j.goes(cd.seen) || !cd.lead && j.behindLead(cd) != "" || slices.ContainsFunc(j.cands, cd.after)) {
@@ -138,7 +137,7 @@ func (j *judge) dominant() (out []Dominant) {
 	return out
 }
 
-// goesWith returns what was seen of a candidate, and if it is a lead of what goes with it.
+// goesWith returns what was seen of a candidate and, if it is a lead, of what goes with it.
 func (j *judge) goesWith(lead *candidate) (seen []Span, with []string) {
 	seen = lead.seen
 	for _, cd := range j.cands {
@@ -151,12 +150,12 @@ func (j *judge) goesWith(lead *candidate) (seen []Span, with []string) {
 	return seen, slices.Compact(with)
 }
 
-// after reports whether a lead is told after another, from which it follows.
+// after reports whether one lead follows from another, and so comes after it.
 func (cd *candidate) after(lead *candidate) bool {
 	return cd.lead && lead.lead && cd.trial.res.After == lead.trial.ID
 }
 
-// putBehind sorts leads so that those of a trial come after the last of what it follows from.
+// putBehind sorts leads so that those of a trial come after the last lead that they follow from.
 func (t *trial) putBehind(leads []Finding) {
 	last := -1
 	for i := range leads {
@@ -177,19 +176,21 @@ func (t *trial) putBehind(leads []Finding) {
 	})
 }
 
-// goes reports whether half of some normal spans and more is a finding's.
+// goes reports whether at least half of some normal spans belongs to a finding.
 func (j *judge) goes(spans []Span) bool {
 	return slices.ContainsFunc(j.cands, func(f *candidate) bool { return f.taken && 2*overlap(spans, f.spans) >= Total(spans) })
 }
 
-// plainly is how much of what slow requests take longer something of the service's own is that
-// comes before what programs beside it cost, though that may be more; and how much of the mean, or
-// of that, it is if it comes before a peer that always takes as long. A wait that no request is for always
-// comes before such a peer, and before what programs beside the service cost, or a processor that is not free just then, if it takes half as much of the mean; what
-// requests compute, of which half may be spared, if it takes twice as much.
+// plainly decides when a lead of the service's own comes before another lead that may be larger. It comes before what
+// programs beside the service cost if it is at least this share of the excess of slow requests. It comes before a peer
+// that always takes as long if it is at least this share of the mean or of that excess.
+//
+// A wait that no request needs (needless) always comes before such a peer. It comes before the cost of other programs,
+// and before waits for a processor, if it takes at least half as much of the mean as they do. What requests compute, of
+// which half may be saved, must take at least twice as much.
 const plainly = Whole / 4
 
-// putBefore puts before each lead, where none of them is yet, the first of those that have to be looked at before it.
+// putBefore moves, in front of each lead, the first lead that must be looked at before it, unless one is already there.
 func putBefore(leads []Finding) {
 	for i := 0; i < len(leads); i++ {
 		k := slices.IndexFunc(leads, func(own Finding) bool { return own.rank.comesBefore(&leads[i].rank) })
@@ -202,7 +203,7 @@ func putBefore(leads []Finding) {
 	}
 }
 
-// comesBefore reports whether a lead has to be looked at before another, be that larger or not.
+// comesBefore reports whether a lead must be looked at before another one, even if that is larger.
 func (r *leadRank) comesBefore(of *leadRank) bool {
 	steady := of.peer && of.slow < Whole/2
 	return r.own && (of.beside && r.apart >= plainly ||
@@ -210,7 +211,7 @@ func (r *leadRank) comesBefore(of *leadRank) bool {
 		steady && (r.needless || max(r.all, r.slow) >= plainly))
 }
 
-// foremost is the rank of a lead by what dominates.
+// foremost returns the rank of a lead among the dominant mechanisms.
 func (j *judge) foremost(f *Finding) int {
 	at := slices.IndexFunc(j.out.Dominant, func(d Dominant) bool { return !d.Steady && d.ID == f.ID && d.Place == f.Place })
 	if at < 0 {

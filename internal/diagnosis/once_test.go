@@ -7,7 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A peer is slow all the time. Only in one run of ten requests is it known that this is its own doing: it did not happen once.
+// A peer is slow all the time. Only in one run of ten requests is this known to be its own doing: still, it did not
+// happen just once.
 func TestWhatIsSeenAllTheTimeDidNotHappenOnce(t *testing.T) {
 	peer := Hypothesis{ID: "peer", Where: true, Test: func(c *Case) Result {
 		all := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == timeline.CauseRemote })

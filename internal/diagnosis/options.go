@@ -3,10 +3,10 @@ package diagnosis
 // Share is a part of a whole in millionths: integers compare the same everywhere.
 type Share int64
 
-// Whole is a Share of one.
+// Whole is the share of everything.
 const Whole Share = 1_000_000
 
-// ShareOf returns part/whole, rounded down; 0 where whole is not positive.
+// ShareOf returns part/whole, rounded down; 0 unless whole is positive.
 func ShareOf(part, whole int64) Share {
 	if whole <= 0 {
 		return 0
@@ -22,19 +22,18 @@ func (s Share) Of(d Duration) Duration {
 	return d/Duration(Whole)*Duration(s) + d%Duration(Whole)*Duration(s)/Duration(Whole)
 }
 
-// Options are the bounds that verdicts are held against. A zero field means its
-// default.
+// Options are the bounds that verdicts are held against. A zero field means its default.
 type Options struct {
 	Endpoint string // only requests of this endpoint, "" all
 	SLOs     []SLO  // latencies that were promised
 
 	MinRequests int      // fewer measured requests decide nothing; 20
-	Worth       Share    // what is worth having saves at least this share of the mean, of p50 or of p99; 5 %
+	Worth       Share    // a saving is worth having if it is at least this share of the mean, of p50 or of p99; 5 %
 	Resolution  Duration // and at least what can be measured; 20 us
-	Present     Share    // a mechanism with less of the mean and of slow requests counts as absent; 2 %
-	Open        Share    // time of unknown cause leaves undecided what would save this share with it; 10 %
-	WhereShare  Share    // what says where, not why, explains this much of slow minus ordinary; 50 %
-	WhereRatio  int64    // and p99 is at least this many times p50; 3
+	Present     Share    // a mechanism with a smaller share of the mean and of slow requests counts as absent; 2 %
+	Open        Share    // a hypothesis is undecided if time of unknown cause would let it save this share; 10 %
+	WhereShare  Share    // what says where, not why, must explain this much of slow minus ordinary; 50 %
+	WhereRatio  int64    // and p99 must be at least this many times p50; 3
 	LongHold    Duration // a callback this long holds an event loop; 10 ms
 	Saturated   Share    // a server this busy is saturated; 90 %
 }

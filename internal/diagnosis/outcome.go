@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// verdict books a trial that gave no finding: as leads, as minor, as ruled out or as
-// undecided. What was seen is never ruled out, unless it has next to no time.
+// verdict books a trial without a finding: as leads, as minor, as ruled out or as undecided. What was seen is never
+// ruled out, unless it has next to no time.
 func (j *judge) verdict(t *trial) {
 	if t.found {
 		return
@@ -45,7 +45,7 @@ func (j *judge) verdict(t *trial) {
 	j.out.Refuted = append(j.out.Refuted, out)
 }
 
-// leads books those of a trial's candidates that are leads, and reports whether any is.
+// leads books the candidates of a trial that are leads, and reports whether there are any.
 func (j *judge) leads(t *trial) (any bool) {
 	for _, cd := range t.cands {
 		if _, gone := j.explainer(cd); !cd.Others && (j.follows(cd) || 2*gone >= Whole) || j.behindLead(cd) != "" {
@@ -89,7 +89,7 @@ func (j *judge) leads(t *trial) (any bool) {
 	return any
 }
 
-// atMost adds to spans of a lead what may go as well, and to its impact what that saves there.
+// atMost adds to the spans of a lead what may go away as well, and sets its impact to what that saves.
 func (cd *candidate) atMost(j *judge, spans []Span, im *Impact) []Span {
 	if len(cd.May) == 0 {
 		return spans
@@ -104,8 +104,8 @@ func (cd *candidate) atMost(j *judge, spans []Span, im *Impact) []Span {
 	return spans
 }
 
-// yield takes back the leads of a trial that go with what programs beside the service cost, where
-// that was booked after them, as it may be of what explains each other in a circle.
+// yield withdraws the leads of a trial that go with what programs beside the service cost, if that was booked after
+// them. This can happen if hypotheses explain each other in a circle.
 func (t *trial) yield(j *judge) {
 	var back, leads bool
 	for _, cd := range t.cands {
@@ -120,14 +120,14 @@ func (t *trial) yield(j *judge) {
 	}
 }
 
-// rankLead fills in what a lead is ranked by: what it takes of the mean and of a slow request. Of what
-// a request may be for, what it computes and what a peer answers, what it takes as a rule counts half: it can
-// be made cheaper at most. Whom a wait for a processor hits is slow by chance: it counts by its share of the mean.
+// rankLead fills in what a lead is ranked by: its share of the mean and of a slow request. A request may exist for what
+// it computes or for what a peer answers: such time can only be made cheaper, so its usual amount counts half. Chance
+// decides which requests a wait for a processor makes slow, so such a wait counts by its share of the mean.
 func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	s := j.symptom(f.Impact.Endpoint)
 	off := j.lose(spans)
 	f.weight = mean(off, s.byID) + mean(off, s.Slow)
-	sure := Total(spans) == Total(cd.spans) // else what is surely its own is little
+	sure := Total(spans) == Total(cd.spans) // else little of it is certainly its own
 	where := cd.trial.Where && !cd.trial.Queue
 	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, chance: cd.byChance(), peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.byID)), int64(s.Mean))}
 	f.rank.needless = where && f.rank.own && !cd.trial.Work && cd.Decide == ""
@@ -151,11 +151,11 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	}
 }
 
-// byChance reports whether it is chance which requests a wait hits, as one for a processor.
+// byChance reports whether chance decides which requests a wait hits, as for a processor.
 func (cd *candidate) byChance() bool { return cd.trial.Queue && cd.trial.Where }
 
-// behindLead names the lead that may explain a candidate and has half of its time: a cause
-// is a lead before its consequences, too.
+// behindLead returns the lead that may explain a candidate and has half of its time: for leads, too, a cause comes
+// before its consequences.
 func (j *judge) behindLead(of *candidate) string {
 	for _, cd := range j.cands {
 		if cd.leadsTo(of) {
@@ -165,8 +165,8 @@ func (j *judge) behindLead(of *candidate) string {
 	return ""
 }
 
-// leadsTo reports whether a candidate is such a lead of another. What programs beside the service
-// cost does not follow from what the service does.
+// leadsTo reports whether a candidate is such a lead for another one. What programs beside the service cost does not
+// follow from what the service does.
 func (cd *candidate) leadsTo(of *candidate) bool {
 	if !cd.lead || cd == of || of.Others && !cd.Others || !slices.Contains(cd.trial.Explains, of.trial.ID) {
 		return false
@@ -175,8 +175,8 @@ func (cd *candidate) leadsTo(of *candidate) bool {
 	return both > 0 && 2*both >= Total(of.seen)
 }
 
-// mostSeen returns what taking out all that was seen of a candidate would do, where that is
-// most, and whether it is worth having.
+// mostSeen returns the largest effect, over all endpoints, of removing all that was seen of a candidate, and whether
+// that is worth having.
 func (j *judge) mostSeen(cd *candidate) (Impact, bool) {
 	all := *cd
 	all.Decide = ""
@@ -184,8 +184,8 @@ func (j *judge) mostSeen(cd *candidate) (Impact, bool) {
 	return sc.best, sc.worth
 }
 
-// minor describes what was seen and is worth little here: with what it is worth, or of
-// which finding it is a consequence.
+// minor describes what was seen and is worth little here: with what it is worth, or with the finding whose consequence
+// it is.
 func (j *judge) minor(t *trial, best *candidate) Finding {
 	sc := best.remaining(j)
 	im := sc.best
@@ -213,7 +213,7 @@ func (j *judge) minor(t *trial, best *candidate) Finding {
 	return f
 }
 
-// savings says what an impact saves of the mean, and of p99 where that is more.
+// savings says what an impact saves of the mean, or of p99 or p50 if that is more.
 func (j *judge) savings(im *Impact) string {
 	if max(im.Mean, im.P50, im.P99) < j.Resolution {
 		return "less is saved than can be measured (" + Human(j.Resolution) + ")"
@@ -234,7 +234,7 @@ func (j *judge) savings(im *Impact) string {
 	return of("the mean", im.Mean, im.MeanRange)
 }
 
-// atLeast says of what is partly something else's what goes without the part that is surely its own.
+// atLeast describes a lead that is only partly its own: what removing the part that is certainly its own saves.
 func atLeast(j *judge, im *Impact) string {
 	const open = "how much of it is its own is not known"
 	if max(im.Mean, im.P50, im.P99) < j.Resolution {
@@ -243,8 +243,8 @@ func atLeast(j *judge, im *Impact) string {
 	return open + "; without what surely is, " + j.savings(im)
 }
 
-// takes returns how much of the time of an endpoint's requests, and of its slow ones, was
-// seen of a candidate, where that is most.
+// takes returns the largest share of the time of an endpoint's requests, and of its slow ones, that was seen of a
+// candidate.
 func (j *judge) takes(cd *candidate) (all, slow Share) {
 	off := j.lose(cd.seen)
 	for i := range j.Symptoms {
@@ -262,8 +262,7 @@ func (j *judge) meanOf(ids []RequestID) (sum Duration) {
 	return sum / Duration(max(1, len(ids)))
 }
 
-// ruleOut says which number rules a hypothesis out: that nothing was seen of it, or how
-// little of the time.
+// ruleOut states the number that rules a hypothesis out: that nothing was seen of it, or how little of the time.
 func (j *judge) ruleOut(t *trial, best *candidate, out *Outcome) {
 	out.Why = t.res.Lead
 	if best != nil {
@@ -283,7 +282,7 @@ func clauses(list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), "; ")
 }
 
-// bestOf returns the candidate of a trial of which most was seen.
+// bestOf returns the trial's candidate with the largest impact; if equal, the one with the most time seen.
 func (j *judge) bestOf(t *trial) (best *candidate) {
 	for _, cd := range t.cands {
 		if best == nil || larger(cd.alone.best, best.alone.best) || cd.alone.best.Total == best.alone.best.Total && Total(cd.seen) > Total(best.seen) {
@@ -306,8 +305,7 @@ func (j *judge) explainer(of *candidate) (id string, gone Share) {
 	return id, gone
 }
 
-// hidden says whether time that was not accounted for could make a finding of what is none;
-// "" if not.
+// hidden returns why time that was not accounted for could turn a hypothesis into a finding; "" if it could not.
 func (j *judge) hidden(t *trial) string {
 	hidden := normal(j.Timeline, t.res.Hidden)
 	s := j.possible(t, hidden, j.could)
@@ -317,8 +315,8 @@ func (j *judge) hidden(t *trial) string {
 	return "up to " + j.upTo(s, hidden) + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
 }
 
-// possible returns the endpoint at which a trial would be a finding if some normal spans were
-// its, too, by what counts as worth having: the one where that is most, or nil.
+// possible returns the endpoint at which a trial would be a finding if some normal spans belonged to it too, according
+// to the function worth. It returns the endpoint with the largest impact, or nil.
 func (j *judge) possible(t *trial, spans []Span, worth func(symptom int, m *removal, im *Impact) bool) (of *Symptom) {
 	if len(spans) == 0 {
 		return nil
@@ -338,7 +336,7 @@ func (j *judge) possible(t *trial, spans []Span, worth func(symptom int, m *remo
 	return of
 }
 
-// upTo says how much of an endpoint's slow request, or of an ordinary one, normal spans are.
+// upTo says how much time of an endpoint's slow request, or of an ordinary one, normal spans are.
 func (j *judge) upTo(s *Symptom, spans []Span) string {
 	left := j.ledger.left(spans)
 	off := j.lose(left)

@@ -63,7 +63,7 @@ func TestLedgerLeavesWhatIsNotTaken(t *testing.T) {
 	}
 }
 
-// What Gaps returns is its caller's: others are given the same again, whatever it does.
+// The result of Gaps belongs to its caller: whatever the caller does with it, others get the same result.
 func TestGapsAreTheCallersOwn(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 1, func(int) []piece { return []piece{{timeline.PhaseHandler, timeline.CauseUnknown, 100}} })

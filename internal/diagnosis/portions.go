@@ -7,18 +7,18 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Portion is what of the mean that taking something out saves is of one kind.
+// Portion is one kind of time within a saving of the mean.
 type Portion struct {
-	Phase timeline.Phase // in which nobody gets round to it; PhaseHandler: Cause tells
+	Phase timeline.Phase // the phase in which nothing attends to the request; PhaseHandler: Cause decides
 	Cause timeline.Cause
-	Turn  bool // it is a wait for a turn: for what others have, or in a phase in which nobody gets round to it
+	Turn  bool // it is a wait for a turn: for something that others hold, or in a phase in which nothing attends to the request
 	Mean  Duration
 }
 
-// hardly is how much of what is saved is not worth a word.
+// hardly is the share of a saving below which a portion is not worth mentioning.
 const hardly = Whole / 200
 
-// kindOf is the kind of time that a segment is.
+// kindOf returns the kind of time that a segment is.
 func kindOf(g *timeline.Segment) Portion {
 	switch g.Cause {
 	case timeline.CauseRunnable, timeline.CauseLock, timeline.CauseInterpreterLock, timeline.CausePool, timeline.CauseEventLoop:
@@ -31,7 +31,7 @@ func kindOf(g *timeline.Segment) Portion {
 	return Portion{Phase: timeline.PhaseHandler, Cause: g.Cause}
 }
 
-// portions says what kinds of time normal spans of a symptom's requests are, the longest first.
+// portions returns the kinds of time that normal spans of a symptom's requests consist of, the longest first.
 func portions(tl *timeline.Timeline, s *Symptom, spans []Span) (out []Portion) {
 	var all Duration
 	for i := 0; i < len(spans); {

@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// What waits behind a fault is told from what that takes itself; a wait alone needs no such words.
+// The wait behind a fault is reported apart from the fault's own time; a wait alone needs no such words.
 func TestWhatQueuesBehindAFault(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece {
@@ -41,7 +41,8 @@ func TestWhatQueuesBehindAFault(t *testing.T) {
 	}
 }
 
-// What a finding may explain, and of which nothing is surely its own, goes with it only if half of what was seen does.
+// A candidate that a finding may explain, and of which nothing is certainly its own, goes with the finding only if half
+// of what was seen does.
 func TestWhatIsNotItsOwnFollowsByWhatWasSeen(t *testing.T) {
 	for first, want := range map[int]string{2000: "lead", 6000: "minor"} {
 		tl := newTimeline()

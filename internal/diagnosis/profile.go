@@ -9,8 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Profile is what the processes of one program did in a recording, whether or not they
-// served requests.
+// Profile is what the processes of one program did in a recording, whether or not they served requests.
 type Profile struct {
 	Program   string // name of the executable
 	Processes int
@@ -18,7 +17,7 @@ type Profile struct {
 	CPU       Duration // that they used
 	Samples   int      // stacks taken of them on CPUs
 	Measures  []Measure
-	Frames    []FrameShare // by what they took beneath them
+	Frames    []FrameShare // by the share of samples in which they were on the stack
 }
 
 // Measure is a quantity of a Profile.
@@ -29,16 +28,16 @@ type Measure struct {
 	Unit  Unit
 }
 
-// FrameShare is a function and the shares of the samples in which it was on the stack,
-// and innermost.
+// FrameShare is a function, the share of the samples in which it was on the stack, and the share in which it was the
+// innermost frame.
 type FrameShare struct {
 	Function    string
 	Under, Self Share
-	Own         bool // of the program itself, as far as names and paths tell
+	Own         bool // belongs to the program itself, as far as names and paths show
 }
 
-// Programs lists the programs of a recording, that which used most CPU first; those that
-// only build programs come last.
+// Programs lists the programs of a recording, the one that used most CPU first; programs that only build others come
+// last.
 func Programs(t *timeline.Timeline) []string {
 	used, names, of := map[string]Duration{}, []string{}, programNames(t)
 	for i := range t.Strands {
@@ -65,8 +64,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// builds reports programs that make other programs: they run beside a benchmark or a
-// service and are not what it is about.
+// builds reports whether a program makes other programs: such programs run beside a benchmark or a service and are not
+// the subject.
 func builds(program string) bool {
 	switch program {
 	case "go", "compile", "link", "asm", "cgo", "vet", "buildid", "gcc", "cc1", "collect2", "ld", "as", "mvn", "javac", "npm", "make", "sh", "bash", "dash", "env", "sudo":
@@ -75,7 +74,7 @@ func builds(program string) bool {
 	return false
 }
 
-// programNames names the program of each process.
+// programNames returns the name of each process's program.
 func programNames(t *timeline.Timeline) map[recording.ProcessID]string {
 	of := map[recording.ProcessID]string{}
 	for i := range t.Processes {
@@ -140,17 +139,17 @@ func (p *profiler) add(group, what string, value int64, unit Unit) {
 	p.out.Measures = append(p.out.Measures, Measure{group, what, value, unit})
 }
 
-// mean is a time summed over threads as a number of threads, in thousandths.
+// mean converts a time summed over threads to a number of threads, in thousandths.
 func (p *profiler) mean(d Duration) int64 {
 	return int64(d/1000) * 1000 / max(1, int64(p.out.Span/1000))
 }
 
-// rate is a count in a second, in thousandths.
+// rate converts a count to a count per second, in thousandths.
 func (p *profiler) rate(n int64) int64 {
 	return scaled(n, 1_000_000_000, max(1, int64(p.out.Span/1000)))
 }
 
-// frames shares out the samples over functions.
+// frames distributes the samples over functions.
 func (p *profiler) frames() {
 	under, self := map[string]int{}, map[string]int{}
 	names, own := map[timeline.FrameID]string{}, map[string]bool{}

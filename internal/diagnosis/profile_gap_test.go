@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A thread is seen from 1 to 100 ms, of which recording rests 60: rates are of the other 39.
+// A thread is seen from 1 to 100 ms, and recording rests for 60 of them: rates refer to the other 39.
 func TestAProfileIsOfWhatWasRecorded(t *testing.T) {
 	rec, err := recording.ParseText(strings.NewReader(`1ms manifest cpus=2 hooks="sched io"
 1ms process id=1 pid=100 runtime=native comm=shop exe=shop

@@ -23,7 +23,7 @@ const (
 	lockContention   = "threads or goroutines that wait for a lock, mean"
 )
 
-// goroutineWindow is over what time goroutines are counted that ran.
+// goroutineWindow is the length of the windows in which running goroutines are counted.
 const goroutineWindow = Duration(100_000_000)
 
 // concurrency measures how much ran at once.
@@ -55,7 +55,7 @@ func (p *profiler) concurrency() {
 	p.add("cpu", threadsReady, p.mean(runnable), UnitRatio)
 }
 
-// edge is where a number of things at once changes.
+// edge is a change in a number of simultaneous things.
 type edge struct {
 	at   Time
 	step int64
@@ -71,8 +71,8 @@ func mostAtOnce(edges []edge) (most int64) {
 	return most
 }
 
-// goroutines counts those that were seen on threads, in all and within any one window.
-// One that ran between two looks is not seen.
+// goroutines counts those that were seen on threads, in all and at most in one window. A goroutine that ran between two
+// observations is not seen.
 func (p *profiler) goroutines() (all, most int64) {
 	type at struct {
 		process   recording.ProcessID
@@ -84,7 +84,7 @@ func (p *profiler) goroutines() (all, most int64) {
 		inGo[p.t.Processes[i].ID] = p.t.Processes[i].Runtime == recording.RuntimeGo
 	}
 	see := func(id recording.ProcessID, g recording.GoroutineID, t Time) {
-		if g == recording.NoGoroutine || !inGo[id] { // dwell run, in Go, was what it started before that began
+		if g == recording.NoGoroutine || !inGo[id] { // before its exec, what dwell run starts is dwell itself, in Go
 			return
 		}
 		if k := (at{id, g, -1}); !seen[k] {
@@ -119,7 +119,7 @@ func (p *profiler) goroutines() (all, most int64) {
 	return all, most
 }
 
-// waits measures how many strands waited, by what for; idle ones left out.
+// waits measures how many strands waited, by cause; idle ones are left out.
 func (p *profiler) waits() {
 	var by [timeline.NumCauses]Duration
 	for i := range p.t.Waits {
@@ -181,7 +181,7 @@ func (p *profiler) storage() {
 	p.add("storage", residentMemory, resident, UnitBytes)
 }
 
-// requests measures what was served and asked for.
+// requests measures what was served and requested.
 func (p *profiler) requests() {
 	var edges []edge
 	served, calls := int64(0), int64(0)

@@ -2,7 +2,7 @@ package diagnosis
 
 import "github.com/getdwell/dwell/internal/timeline/lists"
 
-// Sort puts durations in order: those of all requests may be many.
+// Sort sorts durations: there may be as many as requests.
 func Sort(list []Duration) { lists.SortNumbers(list) }
 
 // Quantile returns the nearest-rank quantile of sorted values: the smallest value

@@ -6,19 +6,18 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/lists"
 )
 
-// removal is what taking something out of requests does to a symptom, after all that is
-// taken already.
+// removal is the effect on a symptom of removing something from its requests, after everything that is taken already.
 type removal struct {
 	before, after sortedRuns
-	requests      int        // that lose time
-	total         Duration   // summed over them
+	requests      int        // number that lose time
+	total         Duration   // sum over them
 	by            []Duration // by run
 }
 
-// place is where a request is: in which symptom, and in which run of it.
+// place is the symptom that contains a request, and the run in it.
 type place struct{ symptom, run int32 }
 
-// places finds those of all requests; symptom is -1 where they are in none.
+// places finds the place of every request; symptom is -1 if it is in none.
 func places(n int, symptoms []Symptom) []place {
 	out := make([]place, n)
 	for i := range out {
@@ -34,9 +33,8 @@ func places(n int, symptoms []Symptom) []place {
 	return out
 }
 
-// remove computes, of each symptom, what taking out off, per request, would do; spans are
-// the same time, ordered by request. It takes as long as there are spans, and requests in
-// the runs that they are in.
+// remove computes, for each symptom, the effect of removing off from each request. The spans represent the same time,
+// ordered by request. The time is linear in the spans, and in the requests of the runs that contain them.
 func (l *ledger) remove(spans []Span, off []Duration) []removal {
 	out := make([]removal, len(l.symptoms))
 	for i := 0; i < len(spans); {
@@ -78,13 +76,13 @@ func (l *ledger) shorten(symptom int, m *removal, off []Duration) {
 	}
 }
 
-// runOrder are the requests of a run, by what is left of their durations.
+// runOrder holds the requests of a run, sorted by what is left of their durations.
 type runOrder struct {
 	ids  []RequestID
 	left []Duration
 }
 
-// order returns the runs of a symptom, each in order; it is made anew after a take.
+// order returns the runs of a symptom, each sorted; it is computed again after a take.
 func (l *ledger) order(symptom int) []runOrder {
 	if l.orders[symptom] != nil {
 		return l.orders[symptom]
@@ -101,8 +99,8 @@ func (l *ledger) order(symptom int) []runOrder {
 	return list
 }
 
-// without returns what is left of the run's requests without off, sorted: those that
-// lose nothing are in order already. It needs room.
+// without returns the run's remaining durations less off, sorted: requests that lose nothing are in order already. It
+// uses room as scratch memory.
 func (o *runOrder) without(off, room []Duration) []Duration {
 	out, less := make([]Duration, 0, len(o.ids)), room[:0]
 	for i, id := range o.ids {
@@ -116,7 +114,7 @@ func (o *runOrder) without(off, room []Duration) []Duration {
 	return mergeInto(out, less)
 }
 
-// mergeInto merges two sorted lists from the end, in the room that the first one has.
+// mergeInto merges two sorted lists from the end, using the spare room of the first one.
 func mergeInto(a, b []Duration) []Duration {
 	i, k := len(a)-1, len(b)-1
 	a = append(a, b...)
@@ -132,7 +130,7 @@ func mergeInto(a, b []Duration) []Duration {
 	return a
 }
 
-// impact says what is saved at the endpoint.
+// impact returns what is saved at the endpoint.
 func (m *removal) impact(s *Symptom) Impact {
 	im := Impact{Endpoint: s.Endpoint, Requests: m.requests, Total: m.total}
 	if m.requests > 0 {

@@ -2,24 +2,23 @@ package diagnosis
 
 import "slices"
 
-// How sure a saving is: a cause is taken out of the very requests it was seen in, so the
-// question is how much that effect varies. Blocks of requests (blocksOf) are drawn with
-// replacement, as many as there are; before and after are computed on the same draw. Of
-// the differences of all draws the middle 90 % are the interval.
+// The certainty of a saving: a cause is removed from the very requests in which it was seen, so the question is how
+// much that effect varies. Blocks of requests (blocksOf) are drawn with replacement, as many as there are; before and
+// after are computed on the same draw. The interval is the middle 90 % of the differences of all draws.
 const (
 	resamples = 200
 	outside   = resamples * 5 / 100 // on either side of the interval
 )
 
-// statistics by which a saving is judged.
+// Statistics by which a saving is judged.
 const (
 	statMean = 0
 	stat50   = 50
 	stat99   = 99
 )
 
-// drawsOf returns how often each of n blocks is in each resample. The sequence is fixed: the
-// numbers of splitmix64 from 0 on, each scaled to 0..n-1.
+// drawsOf returns how often each of n blocks is in each resample. The sequence is fixed: the numbers of splitmix64 from
+// 0 on, each scaled to 0..n-1.
 func drawsOf(n int) [][]int {
 	out := make([][]int, resamples)
 	var state uint64
@@ -37,7 +36,7 @@ func drawsOf(n int) [][]int {
 	return out
 }
 
-// draws returns those of a symptom.
+// draws returns the resamples of a symptom.
 func (l *ledger) draws(symptom int) [][]int {
 	if l.samples[symptom] == nil {
 		l.samples[symptom] = drawsOf(len(l.symptoms[symptom].runs))
@@ -45,7 +44,7 @@ func (l *ledger) draws(symptom int) [][]int {
 	return l.samples[symptom]
 }
 
-// before returns a quantile of what is left of a symptom's requests, in each resample.
+// before returns, for each resample, a quantile of what is left of a symptom's requests.
 func (l *ledger) before(symptom, percent int) []Duration {
 	list := &l.befores[symptom][percent/stat99]
 	if *list == nil {
@@ -58,7 +57,7 @@ func (l *ledger) before(symptom, percent int) []Duration {
 	return *list
 }
 
-// interval returns where the saving of a statistic lies; it holds the saving itself.
+// interval returns the range of the saving of a statistic; it includes the saving itself.
 func (l *ledger) interval(symptom int, m *removal, stat int, saving Duration) Range {
 	if m.requests == 0 {
 		return Range{}
@@ -73,7 +72,7 @@ func (l *ledger) interval(symptom int, m *removal, stat int, saving Duration) Ra
 	return middle(diffs, saving)
 }
 
-// means returns, in each resample, the mean of a request of what is summed by run.
+// means returns, for each resample, the mean per request of something that is summed by run.
 func (l *ledger) means(symptom int, by []Duration) []Duration {
 	runs := l.symptoms[symptom].runs
 	out := make([]Duration, 0, resamples)
@@ -89,15 +88,15 @@ func (l *ledger) means(symptom int, by []Duration) []Duration {
 	return out
 }
 
-// middle is where the middle 90 % of the resamples lie, and the saving itself.
+// middle returns the range of the middle 90 % of the resamples, extended to include the saving itself.
 func middle(diffs []Duration, saving Duration) Range {
 	slices.Sort(diffs)
 	return Range{min(diffs[outside], saving), max(diffs[resamples-1-outside], saving)}
 }
 
-// drawnAnew is the interval of the mean that is shown. Once the cause is gone, requests come to the
-// processors at other times than they did: what they wait for them, besides what is taken out, is
-// drawn anew, so that before and after are of two resamples. By run, besides is what they wait so.
+// drawnAnew returns the interval of the mean that is shown. Once the cause is gone, requests come to the processors at
+// other times than they did. So their waits for processors, other than what is removed, are drawn separately: before
+// and after come from two resamples. The argument besides contains those waits, by run.
 func (l *ledger) drawnAnew(symptom int, m *removal, besides []Duration, saving Duration) Range {
 	diffs, waits := l.means(symptom, m.by), l.means(symptom, besides)
 	for i := range diffs {

@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Blocks of ordinary requests alternate with blocks that are 3 ms slower for a reason of
-// their own. That says nothing against a wait of 2 ms that is in every one of them.
+// Blocks of ordinary requests alternate with blocks that are 3 ms slower for another reason. That is no argument
+// against a wait of 2 ms that occurs in every one of them.
 func TestOtherCausesAreNoNoise(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(i int) []piece {
@@ -20,8 +20,8 @@ func TestOtherCausesAreNoNoise(t *testing.T) {
 	}
 }
 
-// Requests that wait for processors for a long or a short time, by chance, widen the range that is
-// shown, but never to less than what makes it a finding: by that it was judged.
+// Requests that by chance wait long or briefly for processors widen the range that is shown, but never below the bound
+// of a finding, by which the finding was judged.
 func TestTheRangeOfAFindingIsWorthHaving(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(i int) []piece {

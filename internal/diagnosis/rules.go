@@ -1,19 +1,19 @@
 package diagnosis
 
-// scored is a candidate's remaining time held against the bounds at each endpoint.
+// scored is a candidate's remaining time, held against the bounds at each endpoint.
 type scored struct {
 	left    []Span
 	impacts []Impact // where it is a finding, the largest first
 	best    Impact   // the largest, finding or not
-	worth   bool     // at some endpoint it is worth having, though it may only say where
-	sure    bool     // at one of enough requests to decide that
+	worth   bool     // it is worth having at some endpoint, though it may only say where
+	sure    bool     // the same, at an endpoint with enough requests to decide that
 }
 
 func (s *scored) passes() bool { return len(s.impacts) > 0 }
 
 func (s *scored) weight() Duration { return weight(&s.impacts[0]) }
 
-// weight is by what impacts are compared: what they save of all three statistics.
+// weight is the number by which impacts are compared: the sum of their savings of all three statistics.
 func weight(im *Impact) Duration { return im.Mean + im.P50 + im.P99 }
 
 func larger(a, b Impact) bool {
@@ -23,7 +23,7 @@ func larger(a, b Impact) bool {
 	return a.Total > b.Total
 }
 
-// score holds normal spans, of which nothing is taken yet, against the bounds.
+// score holds normal spans, none of which is taken yet, against the bounds.
 func (j *judge) score(cd *candidate, left []Span) scored {
 	sc := scored{left: left}
 	off := j.lose(left)
@@ -49,7 +49,7 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 	return sc
 }
 
-// remaining is what is left of a candidate, held against the bounds: all of it, as long as nothing is taken.
+// remaining holds what is left of a candidate against the bounds; as long as nothing is taken, that is all of it.
 func (cd *candidate) remaining(j *judge) scored {
 	if j.ledger.taken == nil {
 		return cd.alone
@@ -57,30 +57,29 @@ func (cd *candidate) remaining(j *judge) scored {
 	return j.score(cd, j.ledger.left(cd.spans))
 }
 
-// least is what a saving of a statistic has to reach to be worth having.
+// least returns the smallest saving of a statistic that is worth having.
 func (j *judge) least(of Duration, share Share) Duration { return max(j.Resolution, share.Of(of)) }
 
-// worth reports whether a saving is worth having: of the mean, of p50 or of p99 the lower
-// end of its interval is.
+// worth reports whether a saving is worth having: for the mean, p50 or p99, the lower end of its interval must be.
 func (j *judge) worth(symptom int, m *removal, im *Impact) bool {
 	return j.reaches(symptom, m, im, j.Worth)
 }
 
-// could reports whether taking out what may be somebody's would be worth having, and plainly
-// so: it reaches the share from which what is not known counts.
+// could reports whether removing time that may belong to a mechanism would clearly be worth having: the saving reaches
+// the share (Open) from which unknown time counts.
 func (j *judge) could(symptom int, m *removal, im *Impact) bool {
 	return j.reaches(symptom, m, im, j.Open)
 }
 
-// might reports whether a saving may be worth having, however surely: what was lost may all
-// have been at one moment.
+// might reports whether a saving may be worth having, however uncertain it is: all that was lost may have been at one
+// moment.
 func (j *judge) might(_ int, _ *removal, im *Impact) bool {
 	s := j.symptom(im.Endpoint)
 	return im.Mean >= j.least(s.Mean, j.Worth) || im.P50 >= j.least(s.P50, j.Worth) || im.P99 >= j.least(s.P99, j.Worth)
 }
 
-// reaches reports whether a saving reaches a share of the mean, of p50 or of p99, and the
-// lower end of its interval what is worth having.
+// reaches reports whether a saving reaches a share of the mean, of p50 or of p99, and the lower end of its interval is
+// worth having.
 func (j *judge) reaches(symptom int, m *removal, im *Impact, share Share) bool {
 	s := &j.Symptoms[symptom]
 	for _, q := range []struct {
@@ -94,7 +93,7 @@ func (j *judge) reaches(symptom int, m *removal, im *Impact, share Share) bool {
 	return false
 }
 
-// explains holds it against the bounds for what says where, not why.
+// explains holds a removal against the bounds for hypotheses that say where, not why.
 func (j *judge) explains(s *Symptom, off []Duration) bool {
 	if j.Broken(s) {
 		return true
@@ -102,7 +101,7 @@ func (j *judge) explains(s *Symptom, off []Duration) bool {
 	return s.P99 >= Duration(j.WhereRatio)*s.P50 && !j.lone(s) && j.ofSlow(s, off) >= j.WhereShare
 }
 
-// ofSlow is how much of what slow requests take longer than ordinary ones a cause is.
+// ofSlow returns what share of the excess of slow requests over ordinary ones is due to a cause.
 func (j *judge) ofSlow(s *Symptom, off []Duration) Share {
 	whole := func(ids []RequestID) (sum Duration) {
 		for _, id := range ids {
@@ -114,18 +113,18 @@ func (j *judge) ofSlow(s *Symptom, off []Duration) Share {
 	return max(0, ShareOf(int64(mean(off, s.Slow)-mean(off, s.Ordinary)), int64(diff)))
 }
 
-// aFew is how many requests show a tail: one that was hit by chance shows none.
+// aFew is how many requests are needed to show a tail: one that was hit by chance shows none.
 const aFew = 3
 
-// lone reports that p99 is so many times p50, and that fewer than a few requests are.
+// lone reports whether p99 is many times p50 (WhereRatio), but fewer than aFew requests are that slow.
 func (j *judge) lone(s *Symptom) bool {
 	bound := Duration(j.WhereRatio) * s.P50
 	n := len(s.Requests)
 	return s.P99 >= bound && n >= aFew && j.Requests[s.Requests[n-aFew]].Duration() < bound
 }
 
-// ranged fills in the intervals of what taking out spans of a candidate, as far as they are left,
-// does. What may go as well raises their upper ends.
+// ranged fills in the intervals of the effect of removing what is left of a candidate's spans. What may go away as well
+// raises their upper ends.
 func (j *judge) ranged(cd *candidate, spans []Span, im Impact) Impact {
 	j.intervals(spans, &im)
 	if overlap(spans, cd.May) < Total(cd.May) {
@@ -154,7 +153,7 @@ func (j *judge) intervals(spans []Span, im *Impact) {
 	}
 }
 
-// waitBesides returns, by run of a symptom, what its requests wait for a processor besides spans.
+// waitBesides returns, by run of a symptom, how long its requests wait for a processor outside spans.
 func (j *judge) waitBesides(symptom int, spans []Span) []Duration {
 	ready := j.Ready()
 	by := make([]Duration, len(j.Symptoms[symptom].runs))

@@ -106,8 +106,8 @@ func TestUndecided(t *testing.T) {
 	})
 }
 
-// Now and then a lock stops all requests of a while for 300 ms. Of what happened but a few
-// times nobody knows whether it will in another hour; it is told all the same.
+// Now and then a lock stops all requests for 300 ms. If something happened only a few times, nobody can know whether it
+// will happen in another hour; it is still reported.
 func TestWhatHappenedOnceIsALead(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -136,8 +136,8 @@ func TestWhatHappenedOnceIsALead(t *testing.T) {
 	}
 }
 
-// A mechanism of which more was seen than taking it out would save, as where a queue is for
-// work that stays, is no finding; but nobody must miss it.
+// If more was seen of a mechanism than removing it would save, such as a queue for work that stays, it is no finding;
+// but it must not be hidden.
 func TestWhatWasSeenIsALead(t *testing.T) {
 	lock := Hypothesis{ID: "lock", Test: func(c *Case) Result {
 		all := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == timeline.CauseLock })
@@ -159,7 +159,7 @@ func TestWhatWasSeenIsALead(t *testing.T) {
 	}
 }
 
-// What may go as well counts for the most that a lead could save.
+// What may go away as well counts towards the most that a lead could save.
 func TestTheMostOfALead(t *testing.T) {
 	h := but(taking("peer", timeline.CauseLock), func(_ *Case, cd *Candidate) {
 		cd.Decide, cd.Spans, cd.May = "a look at the peer", cd.Spans[:30], cd.Spans[30:]
@@ -173,7 +173,7 @@ func TestTheMostOfALead(t *testing.T) {
 	}
 }
 
-// What may be a peer's own, all of it or nothing, follows from no finding that has another time.
+// What may be a peer's own, entirely or not at all, does not follow from a finding that has other time.
 func TestWhatMayGoFollowsFromWhatHasItsTime(t *testing.T) {
 	for _, c := range []struct {
 		cause timeline.Cause
@@ -222,8 +222,8 @@ func TestWhereNeedsMore(t *testing.T) {
 	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{SLOs: []SLO{{Percent: 99, Bound: 2 * milli}}}), map[string]string{"slow-peer": "found"})
 }
 
-// Of requests of 100 ms it takes 2 ms, of those of 1 ms half a one: there it is worth having, and
-// there the lead says it is.
+// It takes 2 ms of requests of 100 ms, and half a millisecond of requests of 1 ms: there it is worth having, and the
+// lead says so.
 func TestALeadIsOfWhereItIsWorthHaving(t *testing.T) {
 	tl := newTimeline()
 	of := func(disk, cpu int) func(int) []piece {
@@ -241,7 +241,7 @@ func TestALeadIsOfWhereItIsWorthHaving(t *testing.T) {
 	}
 }
 
-// Two slow requests of a hundred are where p99 is, but may have been hit by anything; three are a tail.
+// Two slow requests of a hundred determine p99, but may have been hit by anything; three are a tail.
 func TestATailIsMoreThanTwoRequests(t *testing.T) {
 	remote := taking("slow-peer", timeline.CauseRemote)
 	remote.Where = true
@@ -364,7 +364,7 @@ func TestQueueFollowsItsCause(t *testing.T) {
 	}
 }
 
-// What programs beside the service cost is said after what the service does, however much it is.
+// What programs beside the service cost is reported after what the service does, however much it is.
 func TestWhatOthersCostIsSaidApart(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece {

@@ -6,17 +6,16 @@ import (
 	"sort"
 )
 
-// sortedRuns are durations of a symptom's requests, those of each run of consecutive ones
-// sorted by themselves: of any choice of runs the quantiles are found without sorting.
+// sortedRuns holds the durations of a symptom's requests, each run of consecutive requests sorted separately. The
+// quantiles of any selection of runs can be found without sorting.
 type sortedRuns [][]Duration
 
-// quantile returns the nearest-rank quantile of all the runs together; 0 if they are
-// empty.
+// quantile returns the nearest-rank quantile of all the runs together; 0 if they are empty.
 func (s sortedRuns) quantile(percent int) Duration {
 	return s.drawn([][]int{slices.Repeat([]int{1}, len(s))}, percent)[0]
 }
 
-// drawn is quantile in each of some draws, where a run counts as often as it was drawn.
+// drawn returns the quantile for each of some draws; a run counts as often as it was drawn.
 func (s sortedRuns) drawn(draws [][]int, percent int) []Duration {
 	from, to := Duration(math.MaxInt64), Duration(math.MinInt64)
 	ends := make([][2]int, len(s))
@@ -45,15 +44,16 @@ type halving struct {
 	runs   sortedRuns
 	draws  [][]int
 	places []int      // of the quantiles, by draw
-	at     []int      // by run: how much of it is not above the middle
+	at     []int      // by run: how many of its durations are not above the middle
 	out    []Duration // the quantiles
 }
 
-// find finds those of some draws, which lie in a range of durations: of each run the part that may be in it
-// lies between its ends. It halves the range, and with it those parts, for all draws at once whose quantiles lie in the same half.
+// find finds the quantiles of some draws, which lie in a range of durations. For each run, ends bounds the part that
+// may be in that range. It halves the range, and with it those parts, for all draws whose quantiles lie in the same
+// half at once.
 func (h *halving) find(from, to Duration, ends [][2]int, some []int) {
 	for from < to && len(some) > 0 {
-		middle := from + Duration(uint64(to-from)/2) // their distance may be more than a Duration
+		middle := from + Duration(uint64(to-from)/2) // their distance may exceed a Duration
 		for i, run := range h.runs {
 			e := ends[i]
 			h.at[i] = e[0] + sort.Search(e[1]-e[0], func(k int) bool { return run[e[0]+k] > middle })
@@ -77,7 +77,7 @@ func (h *halving) find(from, to Duration, ends [][2]int, some []int) {
 	}
 }
 
-// below is how many durations of a draw are not above the middle.
+// below returns how many durations of a draw are not above the middle.
 func (h *halving) below(draw int) (n int) {
 	for i, often := range h.draws[draw] {
 		n += often * h.at[i]
@@ -85,8 +85,8 @@ func (h *halving) below(draw int) (n int) {
 	return n
 }
 
-// apart returns by how much the quantiles of two halves differ: of every other run, so
-// that a slow drift is not taken for noise.
+// apart returns by how much the quantiles of two halves differ. The halves are alternating runs, so that a slow drift
+// does not count as noise.
 func (s sortedRuns) apart(percent int) Duration {
 	halves := s.halves()
 	a, b := halves[0].quantile(percent), halves[1].quantile(percent)

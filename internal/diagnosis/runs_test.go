@@ -33,7 +33,7 @@ func TestRunsHaveTheQuantilesOfTheirUnion(t *testing.T) {
 	}
 }
 
-// TestDrawsHaveTheQuantilesOfWhatWasDrawn: so have draws in which runs are several times, or not at all.
+// TestDrawsHaveTheQuantilesOfWhatWasDrawn: the same for draws in which runs occur several times, or not at all.
 func TestDrawsHaveTheQuantilesOfWhatWasDrawn(t *testing.T) {
 	var runs sortedRuns
 	for k, n := range []int{40, 0, 7, 25, 1} {
@@ -59,8 +59,8 @@ func TestDrawsHaveTheQuantilesOfWhatWasDrawn(t *testing.T) {
 	}
 }
 
-// TestRemovalSavesWhatSortingSays: what is taken out of some requests moves the quantiles
-// as if all durations were sorted again; what an earlier finding took is gone from both.
+// TestRemovalSavesWhatSortingSays: removing time from some requests moves the quantiles as if all durations were sorted
+// again; what an earlier finding took is missing from both.
 func TestRemovalSavesWhatSortingSays(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 200, func(i int) []piece {
@@ -98,7 +98,7 @@ func TestRemovalSavesWhatSortingSays(t *testing.T) {
 	}
 }
 
-// However far apart durations lie, the halving ends.
+// The halving ends however far apart durations lie.
 func TestQuantileOfExtremes(t *testing.T) {
 	runs := sortedRuns{{math.MinInt64, -5}, {7, math.MaxInt64}}
 	for percent, want := range map[int]Duration{1: math.MinInt64, 50: -5, 75: 7, 100: math.MaxInt64} {

@@ -7,18 +7,18 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Spans returns the segments of the measured requests that keep accepts. The list is as long as it must
-// be, for there may be millions.
+// Spans returns the segments of the measured requests that keep accepts. The list has no spare room, because there may
+// be millions.
 func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	return c.spansIn(c.measured, allCauses, keep)
 }
 
-// SpansOf is Spans for segments of one cause: of requests that have none it asks nothing.
+// SpansOf is Spans for segments of one cause: it skips requests without any.
 func (c *Case) SpansOf(cause timeline.Cause, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	return c.spansIn(c.With(cause), 1<<cause, keep)
 }
 
-// SpansAmong is Spans of some requests.
+// SpansAmong is Spans for some requests.
 func (c *Case) SpansAmong(some func(*timeline.Request) bool, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	var ids []RequestID
 	for _, id := range c.measured {
@@ -29,13 +29,13 @@ func (c *Case) SpansAmong(some func(*timeline.Request) bool, keep func(*timeline
 	return c.spansIn(ids, allCauses, keep)
 }
 
-// causes are some, by bit.
+// causes is a set of causes, by bit.
 type causes uint
 
 const allCauses causes = 1<<timeline.NumCauses - 1
 
 func (c *Case) spansIn(ids []RequestID, of causes, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	var s timeline.Segments // handed to keep, and so not on the stack: one for all
+	var s timeline.Segments // passed to keep, and so not on the stack: one for all
 	var list pieces
 	for _, id := range ids {
 		r := &c.Requests[id]
@@ -48,7 +48,7 @@ func (c *Case) spansIn(ids []RequestID, of causes, keep func(*timeline.Request, 
 	return list.joined()
 }
 
-// pieces are a list that grows without being copied: there may be millions.
+// pieces is a list that grows without being copied: there may be millions.
 type pieces struct {
 	full [][]Span
 	last []Span
@@ -62,10 +62,11 @@ func (p *pieces) add(s Span) {
 	p.last = append(p.last, s)
 }
 
-// joined is the list, as long as it must be.
+// joined returns the list, without spare room.
 func (p *pieces) joined() []Span { return slices.Concat(append(p.full, p.last)...) }
 
-// Ready are the spans in which the measured requests waited for a processor, in order and disjoint; its callers share them.
+// Ready returns the spans in which the measured requests waited for a processor, in order and disjoint; its callers
+// share them.
 func (c *Case) Ready() []Span {
 	return slices.Clip(c.Once("ready", func() any {
 		return c.Merged(c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true }))

@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// What happened once is told after what every request has more of on the whole, however long it took that one.
+// What happened once comes after what every request has more of in total, however long it took that one time.
 func TestWhatHappenedOnceComesAfterWhatAlwaysDoes(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 60, func(i int) []piece {
@@ -14,7 +14,7 @@ func TestWhatHappenedOnceComesAfterWhatAlwaysDoes(t *testing.T) {
 		switch i {
 		case 5:
 			list = append(list, piece{timeline.PhaseHandler, timeline.CauseLock, 12000})
-		case 15, 25, 35: // slow by something else
+		case 15, 25, 35: // slow for another reason
 			list = append(list, piece{timeline.PhaseHandler, timeline.CauseOnCPU, 5000})
 		}
 		return list
@@ -28,7 +28,8 @@ func TestWhatHappenedOnceComesAfterWhatAlwaysDoes(t *testing.T) {
 	}
 }
 
-// An endpoint of few requests is left out among others, unless they take more than half of the time: nothing is proven of it then.
+// An endpoint with few requests is left out among others, unless they take more than half of the time; even then
+// nothing is proven about it.
 func TestFewRequestsThatTakeMostTimeMayHaveALead(t *testing.T) {
 	for seldom, want := range map[int]string{9: "ruled out", 19: "lead", 20: "found"} {
 		tl := newTimeline()

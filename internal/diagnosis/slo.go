@@ -11,13 +11,13 @@ import (
 type SLO struct {
 	Text     string   // as it was given
 	Endpoint string   // "" all
-	Percent  int      // of requests that are at most as long as Bound
-	Bound    Duration // that is less than
-	Per      Duration // in each of so long; 0 in all of the recording together
+	Percent  int      // which percentile: 99 for p99
+	Bound    Duration // the percentile must be less than this
+	Per      Duration // in each window of this length; 0: in the whole recording
 }
 
-// ParseSLO reads "GET /price p99<20ms per 1m". Without an endpoint it is of all, without
-// "per" of the whole recording.
+// ParseSLO reads "GET /price p99<20ms per 1m". Without an endpoint it applies to all, without "per" to the whole
+// recording.
 func ParseSLO(text string) (s SLO, err error) {
 	const form = "want [ENDPOINT] p99<20ms [per 1m]"
 	s.Text = strings.Join(strings.Fields(text), " ")
@@ -69,16 +69,16 @@ func readDuration(text string) (Duration, error) {
 	return 0, fmt.Errorf("%q is no duration, as 20ms", text)
 }
 
-// SLOResult says whether a promise was kept.
+// SLOResult reports whether a promise was kept.
 type SLOResult struct {
 	SLO
 	Windows  []SLOWindow // those in which requests began, in order
-	Broken   int         // of them
-	Worst    int         // index of the one with the longest; -1 without requests
-	Remedies []Remedy    // of the worst one, where it is broken
+	Broken   int         // number of windows that broke it
+	Worst    int         // index of the one with the largest quantile; -1 without requests
+	Remedies []Remedy    // for the worst one, if it is broken
 }
 
-// SLOWindow is one span in which it is asked.
+// SLOWindow is one span in which the promise is checked.
 type SLOWindow struct {
 	From     Time
 	Requests int
@@ -86,8 +86,7 @@ type SLOWindow struct {
 	Met      bool
 }
 
-// Remedy is a finding or a lead, and what the worst window's quantile would be without it and
-// those before it.
+// Remedy is a finding or a lead, and what the worst window's quantile would be without it and the remedies before it.
 type Remedy struct {
 	ID, Place string
 	Value     Duration
@@ -95,7 +94,7 @@ type Remedy struct {
 	Lead      bool
 }
 
-// promised evaluates what was promised.
+// promised evaluates the promises.
 func (j *judge) promised() (out []SLOResult) {
 	for _, s := range j.SLOs {
 		out = append(out, j.promise(s))
@@ -141,7 +140,7 @@ func (j *judge) promise(s SLO) SLOResult {
 	return res
 }
 
-// without is a quantile of requests that lose some time each.
+// without returns a quantile of requests that lose some time each.
 func (j *judge) without(ids []RequestID, off []Duration, percent int) Duration {
 	list := make([]Duration, 0, len(ids))
 	for _, id := range ids {
@@ -151,8 +150,7 @@ func (j *judge) without(ids []RequestID, off []Duration, percent int) Duration {
 	return Quantile(list, percent)
 }
 
-// remedies takes findings out one after another, the largest first, then leads, until the
-// promise would be kept.
+// remedies removes findings one after another, the largest first, then leads, until the promise would be kept.
 func (j *judge) remedies(s *SLO, ids []RequestID) (out []Remedy) {
 	off := make([]Duration, len(j.Requests))
 	l := newLedger(j.Timeline, nil)
@@ -174,7 +172,7 @@ func (j *judge) remedies(s *SLO, ids []RequestID) (out []Remedy) {
 			l.take(left)
 			next := j.without(ids, off, s.Percent)
 			if at-next < j.Resolution {
-				continue // it does nothing for this
+				continue // it has no effect on this quantile
 			}
 			at = next
 			out = append(out, Remedy{cd.trial.ID, cd.Place, at, at < s.Bound, lead})
@@ -186,7 +184,7 @@ func (j *judge) remedies(s *SLO, ids []RequestID) (out []Remedy) {
 	return out
 }
 
-// at is the candidate of a finding or a lead.
+// at returns the candidate of a finding or a lead.
 func (j *judge) at(id, place string) *candidate {
 	for _, cd := range j.cands {
 		if cd.trial.ID == id && cd.Place == place && (cd.taken || cd.lead) {
@@ -196,7 +194,7 @@ func (j *judge) at(id, place string) *candidate {
 	return nil
 }
 
-// Broken reports whether an endpoint's requests break a latency that was promised.
+// Broken reports whether an endpoint's requests break a promised latency.
 func (c *Case) Broken(s *Symptom) bool {
 	for _, slo := range c.SLOs {
 		if slo.Endpoint != "" && slo.Endpoint != s.Endpoint || len(s.Requests) == 0 {

@@ -29,7 +29,7 @@ func TestParseSLO(t *testing.T) {
 	}
 }
 
-// For a second nothing waits; for another one a lock takes 30 ms of each request, and a peer 15.
+// For one second nothing waits; in another one a lock takes 30 ms of each request, and a peer 15.
 func TestPromisesAreKeptOrBroken(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /price", 200, func(i int) []piece {

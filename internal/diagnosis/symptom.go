@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/lists"
 )
 
-// Symptom is how long the requests of one endpoint took. Requests that are cut or
-// kept out of quantiles are not in it.
+// Symptom is how long the requests of one endpoint took. Requests that are cut or excluded from quantiles are not in
+// it.
 type Symptom struct {
 	Endpoint         string      // "" for all endpoints together
 	Requests         []RequestID // by duration, then by id
@@ -53,9 +53,9 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet [
 	return s
 }
 
-// sorted are the durations of the runs, given the order of all of their requests, by place.
+// sorted returns the durations of each run, sorted, given the order of all requests by index.
 func (s *Symptom) sorted(order []int32, took []Duration) sortedRuns {
-	of, lengths := make([]int32, 0, len(order)), make([]int32, len(s.runs)) // by place: its run
+	of, lengths := make([]int32, 0, len(order)), make([]int32, len(s.runs)) // by index: its run
 	for k, run := range s.runs {
 		lengths[k] = int32(len(run))
 		for range run {
@@ -69,14 +69,14 @@ func (s *Symptom) sorted(order []int32, took []Duration) sortedRuns {
 	return sorted
 }
 
-// ByID are the requests in order of id, which nobody may change.
+// ByID returns the requests in order of id; callers must not change the list.
 func (s *Symptom) ByID() []RequestID { return s.byID }
 
-// Max is the duration of the slowest request.
+// Max returns the duration of the slowest request.
 func (s *Symptom) Max() Duration { return s.max }
 
-// symptoms groups the measured requests, all of which it returns in order of id, by endpoint, the most
-// frequent first.
+// symptoms groups the measured requests by endpoint, the most frequent first. It also returns all of them, in order of
+// id.
 func symptoms(tl *timeline.Timeline, o Options) (all []RequestID, overall Symptom, each []Symptom) {
 	by, of, name := map[string]*[]RequestID{}, (*[]RequestID)(nil), ""
 	for i := range tl.Requests {

@@ -11,19 +11,18 @@ type Point struct {
 	Y Duration
 }
 
-// Trend is how a quantity changes along an axis: the straight line whose slope is the
-// median of the slopes between all pairs of points of the same stretch (Theil and Sen), so that a few points
-// far off do not move it. Low and High hold the change with 99 % confidence, if points
-// scatter independently (Sen).
+// Trend is how a quantity changes along an axis: the straight line whose slope is the median of the slopes between all
+// pairs of points of the same stretch (Theil and Sen), so that a few outliers do not move it. Low and High contain the
+// change with 99 % confidence, if points scatter independently (Sen).
 type Trend struct {
 	Start     Duration // of the line at the first point of a stretch
 	Change    Duration // from the first point to the last of the longest stretch
 	Low, High Duration // bounds of Change
-	Agree     Share    // pairs that rise less pairs that fall, of all (Kendall's tau)
+	Agree     Share    // pairs that rise minus pairs that fall, as a share of all (Kendall's tau)
 }
 
-// TrendOf fits points in order of X, in stretches between which what they measure may jump. It
-// compares every point of a stretch with every other: give it some dozens.
+// TrendOf fits points in order of X. They come in stretches, between which the measured quantity may jump. It compares
+// every point of a stretch with every other: give it a few dozen points.
 func TrendOf(stretches ...[]Point) (t Trend) {
 	var width int64
 	for _, points := range stretches {
@@ -63,9 +62,8 @@ func TrendOf(stretches ...[]Point) (t Trend) {
 	return t
 }
 
-// spread99 is between how many of the sorted slopes of points the true one lies with 99 %
-// confidence: 2.576 standard deviations of Kendall's sum, whose variance is that of its
-// stretches together.
+// spread99 returns the number of sorted slopes between which the true one lies with 99 % confidence: 2.576 standard
+// deviations of Kendall's sum, whose variance is the sum over the stretches.
 func spread99(stretches [][]Point) int {
 	var variance int64
 	for _, points := range stretches {

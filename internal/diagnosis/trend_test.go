@@ -2,7 +2,7 @@ package diagnosis
 
 import "testing"
 
-// points makes a quantity of 20 places on an axis.
+// points returns a quantity at 20 places on an axis.
 func points(y func(i int) Duration) (p []Point) {
 	for i := range 20 {
 		p = append(p, Point{int64(i) * 10, y(i)})
@@ -10,7 +10,7 @@ func points(y func(i int) Duration) (p []Point) {
 	return p
 }
 
-// jitter is a number between -50 and 49 that looks like chance.
+// jitter returns a number between -50 and 49 that looks random.
 func jitter(i int) Duration { return Duration((i*7919+104729)%100 - 50) }
 
 func TestTrendOfALine(t *testing.T) {
@@ -47,7 +47,7 @@ func TestTrendOfAStepAgreesLittle(t *testing.T) {
 	}
 }
 
-// What falls back twice, and rises in between, rises.
+// A quantity that falls back twice, and rises in between, rises.
 func TestTrendWithinStretches(t *testing.T) {
 	all := points(func(i int) Duration { return 1000 + 100*Duration(i%7) })
 	got := TrendOf(all[:7], all[7:14], all[14:])

@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// TestNumbersAreSaid reads the sentence of each way to be no finding.
+// TestNumbersAreSaid reads the sentence for each reason to be no finding.
 func TestNumbersAreSaid(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -45,8 +45,7 @@ func TestNumbersAreSaid(t *testing.T) {
 	}
 }
 
-// TestAQueueIsShownAfterItsCause: the cause explains a fifth of the queue, which is
-// larger than the cause in all.
+// TestAQueueIsShownAfterItsCause: the cause explains a fifth of the queue, which is larger than the cause in total.
 func TestAQueueIsShownAfterItsCause(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece {

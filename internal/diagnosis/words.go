@@ -10,7 +10,7 @@ import (
 func Human(d Duration) string {
 	switch {
 	case d < 0:
-		return "-" + Human(-max(d, -math.MaxInt64)) // the least has no counterpart
+		return "-" + Human(-max(d, -math.MaxInt64)) // the smallest value has no positive counterpart
 	case d == 0:
 		return "0 ms"
 	case d < 1000:

@@ -8,13 +8,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// hooks are what is recorded of a service.
+// hooks are the hooks that the recording of a service has.
 const hooks = "arrivals blocks dns host io late memory processes retransmits sched sockets stacks storage tls wakings"
 
-// sampleEvery is how often what runs is sampled.
+// sampleEvery is how often running code is sampled.
 const sampleEvery = 5 * Millisecond
 
-// youth is how long before its first requests a process has begun that has just done so.
+// youth is how long before its first requests a new process began.
 const youth = 5 * Millisecond
 
 // facts are what a recorder would have seen. A nil one sees nothing.
@@ -24,11 +24,11 @@ type facts struct {
 	frames  map[string]recording.FrameID
 	stacks  map[string]recording.StackID
 	conns   recording.ConnID
-	in      map[int]*connection    // of each thread
-	kept    [2]map[int]*connection // to each peer
+	in      map[int]*connection    // by thread
+	kept    [2]map[int]*connection // by thread: the connections kept to each peer
 	fresh   map[int]*connection
-	asked   map[int]host // by each thread, last
-	names   int          // that were asked for
+	asked   map[int]host // the last host that each thread looked up
+	names   int          // number of names that were looked up
 }
 
 type connection struct {
@@ -73,7 +73,7 @@ func (f *facts) connection() *connection {
 	return &connection{id: f.conns}
 }
 
-// chunk moves bytes on a connection, and returns where they begin.
+// chunk moves bytes on a connection, and returns the position at which they begin.
 func (f *facts) chunk(at Time, t *thread, c *connection, what recording.Chunk) int64 {
 	what.Conn, what.Thread, what.Offset, what.First = c.id, recording.ThreadID(t.id), c.bytes[what.Dir], at
 	c.bytes[what.Dir] += what.Bytes
@@ -112,7 +112,7 @@ func (f *facts) dials(at Time, t *thread, s *Step) {
 // host is a peer.
 type host struct{ name, address string }
 
-// peer is that of a call: the one that all calls go to, or one that no other goes to.
+// peer returns the peer of a call: the one that all calls go to, or one that no other call goes to.
 func peer(s *Step, number int) host {
 	if s.elsewhere {
 		return host{fmt.Sprintf("shard-%d.test", number), fmt.Sprintf("10.1.%d.%d", number/250, number%250+1)}
@@ -120,7 +120,7 @@ func peer(s *Step, number int) host {
 	return host{"db.test", "10.0.0.2"}
 }
 
-// peer is that of a call of a thread, which looked it up last.
+// peer returns the peer of a thread's call, which may be the host that the thread looked up last.
 func (f *facts) peer(t *thread, s *Step) host {
 	switch {
 	case s.elsewhere:
@@ -143,7 +143,7 @@ func (f *facts) hangsUp(at Time, t *thread) {
 	}
 }
 
-// outbound is the connection on which a call goes.
+// outbound returns the connection that a call uses.
 func (f *facts) outbound(at Time, t *thread, s *Step) *connection {
 	if s.do == freshCall {
 		return f.fresh[t.id]
@@ -169,7 +169,7 @@ func (f *facts) asks(at Time, t *thread, s *Step) {
 	f.add(at, &recording.HTTPRequest{Conn: c.id, Offset: offset, Head: 80, Method: "GET", Route: s.route, Host: f.peer(t, s).name})
 }
 
-// answered reads an answer, which came when the thread was woken.
+// answered reads an answer, which arrived when the thread was woken.
 func (f *facts) answered(at Time, t *thread, s *Step) {
 	if f == nil {
 		return
@@ -201,7 +201,7 @@ func (f *facts) dns(at Time, t *thread, what recording.DNS) {
 	f.add(at, &what)
 }
 
-// off tells of a span off the processor, which is over.
+// off records a span off the processor, which has ended.
 func (f *facts) off(at Time, t *thread) {
 	o := t.off
 	if f == nil || o.preempted && o.since == at { // a program that begins at once
@@ -220,7 +220,7 @@ func (f *facts) off(at Time, t *thread) {
 	f.add(at, off)
 }
 
-// why adds what a step's sleep is known by.
+// why adds the facts that show what a step's sleep is for.
 func (f *facts) why(off *recording.Off, s *Step, t *thread) {
 	if s.code != "" {
 		f.add(off.Since+4*Microsecond, &recording.StackAt{Thread: off.Thread, Stack: f.stack(s.code), Origin: recording.StackBlocked})
@@ -241,7 +241,7 @@ func (f *facts) why(off *recording.Off, s *Step, t *thread) {
 	}
 }
 
-// running takes samples of what runs from a time on, for so long.
+// running takes samples of running code from a time on, for a duration.
 func (f *facts) running(at, d Time, t *thread, code string) {
 	if f == nil || code == "" {
 		return
@@ -281,7 +281,7 @@ func (f *facts) stack(path string) recording.StackID {
 	return id
 }
 
-// frame is a place in code: machine code if its name begins with "native ".
+// frame makes a place in code: machine code if its name begins with "native ".
 func (f *facts) frame(id recording.FrameID, name string) *recording.Frame {
 	native, ok := strings.CutPrefix(name, "native ")
 	switch {

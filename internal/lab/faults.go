@@ -10,30 +10,30 @@ import (
 type Fault struct {
 	Name    string
 	Runtime recording.Runtime
-	// With gives what a faulty request does beyond its own, by how much the fault costs, or
-	// what it does where the fault is mended. It is called once for each service played.
+	// With returns what a faulty request does in addition to its own steps, given what the fault costs, or what it does
+	// if the fault is mended. With is called once for each service played.
 	With func(cost Time, mended bool) func(own []Step, draw *rand.Rand) []Step
-	// First is how many requests have it, from the first on; 0: all have.
+	// First is the number of requests that have the fault, from the first on; 0: all have it.
 	First int
-	// Around is set where the fault is outside of the service: with the share of the
-	// processors that another program takes in place of With's cost, in millionths.
+	// Around is true if the fault is outside the service. Then With's cost is instead the share of the processors that
+	// another program takes, in millionths.
 	Around bool
-	// Lines is set where requests stand in line at a peer.
+	// Lines is true if requests queue at a peer.
 	Lines bool
-	// Turns is what requests take turns at: where the fault is mended, half of what is done in
-	// them need not be done; or, which is another way, there is one more to have.
+	// Turns is what requests take turns at. The fault can be mended in two ways: half of the work done in turns is not
+	// needed, or one more request may have a turn.
 	Turns *Turns
 }
 
-// Turns are those at a lock around what requests compute.
+// Turns are turns at a lock around what requests compute.
 type Turns struct {
-	code string             // of those who wait
+	code string             // the code in which others wait
 	word int64              // see Resource
-	is   func(s *Step) bool // what is done in turns
+	is   func(s *Step) bool // whether a step is done in turns
 }
 
-// take gives the steps of a request their turns, in which that share of each is done, and
-// tells how much is not.
+// take gives the steps of a request their turns, in which only the share done of each step is done. It also returns how
+// much is spared.
 func (t *Turns) take(r *Resource, steps []Step, done float64) (out []Step, spared Time) {
 	for _, s := range steps {
 		if !t.is(&s) {
@@ -48,7 +48,7 @@ func (t *Turns) take(r *Resource, steps []Step, done float64) (out []Step, spare
 	return out, spared
 }
 
-// Where a service of each runtime is.
+// The code of a service, by runtime.
 const (
 	handle   = "com.shop.Handler.handle"
 	render   = "com.shop.Prices.render < " + handle
@@ -61,7 +61,7 @@ const (
 	gil      = "native take_gil < native PyEval_RestoreThread < " + pyHandle
 )
 
-// Faults are those that the lab knows.
+// Faults returns the faults that the lab knows.
 func Faults() []Fault {
 	nothing := func([]Step) []Step { return nil }
 	elsewhere := Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))
@@ -96,12 +96,12 @@ func Faults() []Fault {
 	}, transportFaults()...)
 }
 
-// one costs a request always the same steps.
+// one costs every request the same steps.
 func one(step func(x Time) []Step) func(Time, *rand.Rand) []Step {
 	return func(x Time, _ *rand.Rand) []Step { return step(x) }
 }
 
-// each asks for one thing after the other, for 2 to 8 of them.
+// each makes 2 to 8 calls, one after the other.
 func each(x Time, draw *rand.Rand) (list []Step) {
 	for range 2 + draw.IntN(7) {
 		list = append(list, Call(x, "/items/{}"))
@@ -109,11 +109,10 @@ func each(x Time, draw *rand.Rand) (list []Step) {
 	return list
 }
 
-// batched is one call in place of several, which the peer works on at once: it takes as long as
-// the longest of them.
+// batched makes one call instead of several, which the peer works on at once: it takes as long as the longest of them.
 func batched(calls []Step) []Step { return side(calls, inOne) }
 
-// inAnyOrder asks for two things of which none needs the other, one after the other.
+// inAnyOrder makes two calls one after the other, although neither needs the other.
 func inAnyOrder(x Time, draw *rand.Rand) []Step {
 	first, second := Call(x, "/stock"), Call(x, "/price")
 	if draw.IntN(3) == 0 {
@@ -122,10 +121,10 @@ func inAnyOrder(x Time, draw *rand.Rand) []Step {
 	return []Step{first, second}
 }
 
-// atOnce makes calls side by side.
+// atOnce makes calls concurrently.
 func atOnce(calls []Step) []Step { return side(calls, alongside) }
 
-// side makes all calls but the first go with that.
+// side makes all calls except the first accompany that one.
 func side(calls []Step, as company) []Step {
 	for i := 1; i < len(calls); i++ {
 		calls[i].with = as
@@ -133,11 +132,11 @@ func side(calls []Step, as company) []Step {
 	return calls
 }
 
-// inProcess does what programs are started for in the service itself, with a library: most of what
-// a program takes is to begin.
+// inProcess does in the service itself, with a library, what programs were started for: most of the time of such a
+// program is its start.
 func inProcess(programs []Step) []Step { return []Step{Compute(programs[0].took/20, render)} }
 
-// atTimes asks a peer that takes long every fifth time or so.
+// atTimes calls a peer that takes long about every fifth time.
 func atTimes(x Time, draw *rand.Rand) []Step {
 	if draw.IntN(5) > 0 {
 		return []Step{Call(Millisecond, "/stock")}
@@ -145,8 +144,8 @@ func atTimes(x Time, draw *rand.Rand) []Step {
 	return []Step{Call(Millisecond+5*x, "/stock")}
 }
 
-// added is a fault that costs a request something of its own, in place of which it does
-// something else where that is mended.
+// added returns a fault that costs a request additional steps. If the fault is mended, the request does something else
+// instead.
 func added(name string, costs func(x Time, draw *rand.Rand) []Step, instead func(costs []Step) []Step) Fault {
 	return Fault{Name: name, Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
 		return func(own []Step, draw *rand.Rand) []Step {
@@ -159,7 +158,8 @@ func added(name string, costs func(x Time, draw *rand.Rand) []Step, instead func
 	}}
 }
 
-// shared is work with something in hand that others wait for; where it is mended they need not.
+// shared returns a fault in which work is done while holding something that others wait for. If it is mended, they need
+// not wait.
 func shared(name string, made func() *Resource, code string, work func(x Time) []Step) Fault {
 	return Fault{Name: name, Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
 		r := made()
@@ -172,7 +172,7 @@ func shared(name string, made func() *Resource, code string, work func(x Time) [
 	}}
 }
 
-// inTurns is work in some code, and turns that are taken for it.
+// inTurns returns a fault that is work in some code, done in turns.
 func inTurns(name, code string, turns Turns) Fault {
 	rt := recording.RuntimeJVM
 	if code == pyHandle {
@@ -183,7 +183,7 @@ func inTurns(name, code string, turns Turns) Fault {
 	}}
 }
 
-// within puts steps after a request's first.
+// within inserts steps after a request's first.
 func within(own, extra []Step) []Step {
 	return append(append(append([]Step{}, own[:1]...), extra...), own[1:]...)
 }

@@ -7,14 +7,14 @@ import (
 
 // What a kernel and a library take for themselves.
 const (
-	wakeUp   = 8 * Microsecond // until a thread that was woken runs, if a processor is idle
-	slice    = 3 * Millisecond // after which a thread gives way to one that is ready
+	wakeUp   = 8 * Microsecond // until a woken thread runs, if a processor is idle
+	slice    = 3 * Millisecond // after which a thread yields to one that is ready
 	reading  = 10 * Microsecond
 	writing  = 20 * Microsecond
 	hostTick = 100 * Millisecond
 )
 
-// event is something that will be done at a time; those of one time in order.
+// event is something that happens at a time; events at one time keep their order.
 type event struct {
 	at    Time
 	order int
@@ -43,32 +43,32 @@ func (q *queue) Pop() any {
 // play is a service being played.
 type play struct {
 	*Service
-	facts   *facts // nil: nobody wants a recording
+	facts   *facts // nil: no recording is wanted
 	now     Time
 	events  queue
 	order   int
-	idle    int       // processors
+	idle    int       // number of idle processors
 	ready   []*thread // for a processor, in order
-	free    []*thread // that serve nobody
-	behind  []int     // requests that no connection is free for: the client keeps them
-	took    []Time    // of each request, from its arrival in a socket; 0: not over
+	free    []*thread // that serve no request
+	behind  []int     // requests for which no connection is free: the client keeps them
+	took    []Time    // per request, from its arrival in a socket; 0: not over
 	left    int       // requests to be answered
-	used    Time      // of all processors
+	used    Time      // by all processors
 	arrived []Time
 	others  *rand.Rand        // draws for another program
-	done    [another + 1]Time // instances of the second peer, with all that was asked in turn
+	done    [another + 1]Time // instances of the second peer: when each is done with all requested so far
 }
 
 // thread serves one connection, one request after the other.
 type thread struct {
 	id       int
-	request  int // that it serves; -1 none
+	request  int // the one that it serves; -1 none
 	arrived  Time
 	steps    []Step
 	next     int
-	neighbor bool // of another program
+	neighbor bool // belongs to another program
 	off      *offSpan
-	woken    Time   // last
+	woken    Time   // last time
 	then     func() // what it does once it has a processor
 }
 
@@ -112,7 +112,7 @@ func (p *play) at(at Time, do func()) {
 	heap.Push(&p.events, event{at, p.order, do})
 }
 
-// arrive gives a request to a thread that serves nobody.
+// arrive gives a request to a thread that serves none.
 func (p *play) arrive(i int) {
 	if len(p.free) == 0 {
 		p.behind = append(p.behind, i)
@@ -135,7 +135,7 @@ func (p *play) wake(t *thread, by *thread, then func()) {
 	})
 }
 
-// dispatch lets those that are ready run on what is idle.
+// dispatch lets ready threads run on idle processors.
 func (p *play) dispatch() {
 	for p.idle > 0 && len(p.ready) > 0 {
 		t := p.ready[0]
@@ -150,7 +150,7 @@ func (p *play) dispatch() {
 	}
 }
 
-// on uses the processor that a thread has, a slice at a time.
+// on uses the processor that a thread has, one slice at a time.
 func (p *play) on(t *thread, d Time, code string, then func()) {
 	now := min(d, slice)
 	if !t.neighbor {
@@ -209,7 +209,7 @@ func (p *play) goOn(t *thread) {
 	}
 }
 
-// ask calls a peer, with the calls that go with that one.
+// ask calls a peer, together with the calls that accompany this one.
 func (p *play) ask(t *thread, s *Step, then func()) {
 	calls, longest := Time(1), s.took
 	for ; t.next < len(t.steps) && t.steps[t.next].with != alone; t.next++ {
@@ -225,7 +225,7 @@ func (p *play) ask(t *thread, s *Step, then func()) {
 	})
 }
 
-// fresh makes a connection, asks, and hangs up.
+// fresh opens a connection, makes a call, and closes the connection.
 func (p *play) fresh(t *thread, s *Step, then func()) {
 	p.facts.dials(p.now, t, s)
 	p.asleep(t, offSpan{step: s, syscall: "connect"}, s.connect, func() {
@@ -241,7 +241,7 @@ func (p *play) fresh(t *thread, s *Step, then func()) {
 	})
 }
 
-// asleep lets a thread wait for so long.
+// asleep lets a thread wait for a duration.
 func (p *play) asleep(t *thread, off offSpan, d Time, then func()) {
 	off.since, t.off = p.now, &off
 	p.at(p.now+d, func() { p.wake(t, nil, then) })
@@ -259,7 +259,7 @@ func (p *play) enter(t *thread, s *Step, then func()) {
 	p.yield()
 }
 
-// leave hands a resource to who has waited longest.
+// leave hands a resource to the thread that has waited longest.
 func (p *play) leave(t *thread, r *Resource) {
 	if len(r.waiting) == 0 {
 		r.used--
@@ -284,7 +284,7 @@ func (p *play) answer(t *thread) {
 	}
 }
 
-// neighbors is how many threads another program has for each processor.
+// neighbors is how many threads another program has per processor.
 const neighbors = 6
 
 // interfere lets a thread of another program compute now and then.

@@ -2,7 +2,7 @@ package lab
 
 import "github.com/getdwell/dwell/recording"
 
-// forking is what it takes a thread to start a program.
+// forking is how long a thread takes to start a program.
 const forking = 200 * Microsecond
 
 // start lets a thread start a program, and wait for its end.
@@ -23,7 +23,7 @@ func (p *play) start(t *thread, s *Step, then func()) {
 	})
 }
 
-// begins tells of a program and its only thread, which another one started.
+// begins records a program and its only thread, which another thread started.
 func (f *facts) begins(at Time, program, by *thread) {
 	if f == nil {
 		return

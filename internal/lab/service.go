@@ -1,8 +1,8 @@
-// Package lab plays services that were made up, by discrete-event simulation, and writes their
-// recordings: requests that come by chance, threads, processors, locks, pools, peers, disks. What
-// happens is decided by queues and draws alone; the package knows nothing of what a diagnosis
-// looks for. Beside each faulty service stands the same one, with the same requests and draws,
-// whose fault is mended: the truth that a prediction is held against.
+// Package lab plays made-up services by discrete-event simulation, and writes their recordings. A Service has requests
+// that come by chance, threads, processors, locks, pools, peers and disks; Record plays it, and NewTrial adds a Fault
+// to it. Only queues and draws decide what happens: the package does not know what a diagnosis looks for. Each faulty
+// service has a counterpart with the same requests and draws, whose fault is mended. This is the truth that a
+// prediction is compared with.
 package lab
 
 import (
@@ -21,35 +21,35 @@ const (
 	Second           = 1000 * Millisecond
 )
 
-// Service is what is played. Each request goes through what Does returns for it, which is drawn
-// from a source of its own: the same, whatever the others do.
+// Service is what is played. Each request does what Does returns for it. Its draws come from a source of its own, so
+// they do not depend on the other requests.
 type Service struct {
 	Runtime  recording.Runtime
 	CPUs     int
-	Threads  int // that serve, each its own connection
+	Threads  int // that serve, each with its own connection
 	Requests int
 	Gap      Time    // mean time between requests
-	Burst    float64 // how many come at once, in the mean; at most 1: each by itself
+	Burst    float64 // mean number that come at once; at most 1: each by itself
 	Neighbor float64 // the share of the processors that another program takes
 	Seed     uint64
 	Does     func(number int, draw *rand.Rand) []Step
-	Young    bool        // its process has just begun; else it is not known when
-	spared   func() Time // what has not been done of it so far, as a fault is mended
+	Young    bool        // its process has just begun; otherwise it is not known when it began
+	spared   func() Time // how much work was spared so far, because a fault is mended
 }
 
 // Step is one thing that a request does.
 type Step struct {
 	do        deed
 	took      Time   // on a processor, or asleep
-	code      string // where: functions, the innermost first, with " < " between
+	code      string // functions, the innermost first, separated by " < "
 	on        *Resource
 	route     string
 	elsewhere bool
-	connect   Time // of a call on a connection of its own: the network's round trip
-	late      Time // after which its request has left
+	connect   Time // for a call on a connection of its own: the network's round trip
+	late      Time // how long after it is sent the request leaves
 	why       int64
-	cached    bool // asks the second peer
-	inTurn    int  // that instance of it does one thing at a time
+	cached    bool // calls the second peer
+	inTurn    int  // the instance of it that does one thing at a time
 	with      company
 }
 
@@ -69,8 +69,8 @@ const (
 	start
 )
 
-// company is how a call goes with the one before it. Recordings show none of that: only services
-// whose fault is mended have it.
+// company is how a call relates to the previous one. Recordings show nothing of this: only services whose fault is
+// mended have it.
 type company int
 
 const (
@@ -82,27 +82,27 @@ const (
 // Compute uses a processor, in some code.
 func Compute(d Time, code string) Step { return Step{do: compute, took: d, code: code} }
 
-// Enter takes a resource, in some code: one who has to wait does so in that.
+// Enter takes a resource. A thread that has to wait for it does so in the given code.
 func Enter(r *Resource, code string) Step { return Step{do: enter, on: r, code: code} }
 
 // Leave gives a resource back.
 func Leave(r *Resource) Step { return Step{do: leave, on: r} }
 
-// Call asks a peer, which takes so long, on a connection that is kept.
+// Call calls a peer, which takes d, on a connection that is kept.
 func Call(d Time, route string) Step { return Step{do: call, took: d, route: route} }
 
-// FreshCall is Call on a connection that is made for it over a network with that round trip.
+// FreshCall is Call on a connection that is opened for it, over a network with the given round trip.
 func FreshCall(d, connect Time, route string) Step {
 	return Step{do: freshCall, took: d, route: route, connect: connect}
 }
 
-// Elsewhere is a call to a peer that no other call goes to: its connection is of use to none.
+// Elsewhere makes a call go to a peer that no other call goes to: its connection is of no use to other calls.
 func Elsewhere(s Step) Step {
 	s.elsewhere = true
 	return s
 }
 
-// LookUp asks for the address of a peer.
+// LookUp looks up the address of a peer.
 func LookUp(d Time) Step { return Step{do: lookUp, took: d} }
 
 // Sleep does nothing for a time.
@@ -117,26 +117,26 @@ func Sync(d Time) Step { return Step{do: sync, took: d} }
 // PageFault reads a page of a mapped file from storage.
 func PageFault(d Time) Step { return Step{do: fault, took: d} }
 
-// Start starts a program that computes for so long, and waits for its end.
+// Start starts a program that computes for d, and waits for its end.
 func Start(d Time) Step { return Step{do: start, took: d} }
 
-// Resource is a lock, or a pool of so many: who wants one more waits, in order.
+// Resource is a lock, or a pool of a given size: a thread that wants one more waits, in order.
 type Resource struct {
 	size, used int
 	waiting    []*thread
-	word       int64 // in which its threads sleep; 0: each in one of its own; else they try for some ms at a time
+	word       int64 // the futex word that its threads wait on, for some ms at a time; 0: each thread has a word of its own
 }
 
-// NewLock makes what one thread has at a time.
+// NewLock makes a resource that one thread at a time can have.
 func NewLock() *Resource { return NewPool(1) }
 
-// NewPool makes what so many have at a time.
+// NewPool makes a resource that size threads at a time can have.
 func NewPool(size int) *Resource { return &Resource{size: size} }
 
-// firstAfter is how long after the recording's begin requests come.
+// firstAfter is how long after the beginning of the recording the first requests come.
 const firstAfter = 50 * Millisecond
 
-// arrivals are when requests come.
+// arrivals returns when requests come.
 func (s *Service) arrivals() []Time {
 	r := rand.New(rand.NewPCG(s.Seed, 1))
 	list, at := make([]Time, 0, s.Requests), firstAfter
@@ -155,7 +155,7 @@ func (s *Service) arrivals() []Time {
 	return list
 }
 
-// steps are those of a request.
+// steps returns the steps of a request.
 func (s *Service) steps(i int) []Step {
 	return s.Does(i, rand.New(rand.NewPCG(s.Seed, uint64(i)+1000)))
 }

@@ -6,24 +6,24 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What keeps the end of a request in its socket, by the numbers of recording.Late; or it is lost
-// on the way, and sent again.
+// What holds the end of a request back in its socket, by the numbers of recording.Late; or the request is lost on the
+// way, and sent again.
 const (
 	unacknowledged int64 = iota
 	noRoom
 	lost
 )
 
-// Late is a call whose request reaches the peer only after a time, for such a reason.
+// Late is a call whose request reaches the peer only after a delay, for a given reason.
 func Late(s Step, d Time, why int64) Step {
 	s.late, s.why = d, why
 	return s
 }
 
-// Cached asks a second peer, on a connection that is kept.
+// Cached calls a second peer, on a connection that is kept.
 func Cached(d Time, route string) Step { return Step{do: call, took: d, route: route, cached: true} }
 
-// InTurn is a call to an instance of the second peer that does one thing at a time.
+// InTurn makes a call go to an instance of the second peer that does one thing at a time.
 func InTurn(s Step, instance int) Step {
 	s.inTurn = instance
 	return s
@@ -35,7 +35,7 @@ const (
 	another
 )
 
-// remote is how long a call that was sent now waits for its answer.
+// remote returns how long a call that is sent now waits for its answer.
 func (p *play) remote(s *Step) Time {
 	if s.inTurn == 0 {
 		return s.late + s.took
@@ -45,10 +45,10 @@ func (p *play) remote(s *Step) Time {
 	return *done - p.now
 }
 
-// cache is the second peer.
+// cache returns the second peer.
 func cache() host { return host{"cache.test", "10.0.0.3"} }
 
-// leftLate tells when the request of a call that is answered had left, if that was late.
+// leftLate records when the request of an answered call left, if that was late.
 func (f *facts) leftLate(at Time, t *thread, c *connection, s *Step) {
 	switch left := t.woken - s.took; {
 	case s.late == 0:
@@ -59,7 +59,7 @@ func (f *facts) leftLate(at Time, t *thread, c *connection, s *Step) {
 	}
 }
 
-// transportFaults are those between the socket and the peer, and of a peer that others keep busy.
+// transportFaults returns the faults between the socket and the peer, and that of a peer that others keep busy.
 func transportFaults() []Fault {
 	plain := func([]Step) []Step { return []Step{Call(500*Microsecond, "/rates")} }
 	kept := func(name string, why int64) Fault {
@@ -78,7 +78,7 @@ func transportFaults() []Fault {
 			return func(own []Step, draw *rand.Rand) []Step {
 				s := InTurn(Cached(30*Microsecond, "/values"), first)
 				if draw.IntN(8) == 0 {
-					if s = InTurn(Cached(x, "/keys"), first); mended { // another instance is asked for it
+					if s = InTurn(Cached(x, "/keys"), first); mended { // another instance is asked instead
 						s.inTurn = another
 					}
 				}

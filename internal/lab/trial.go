@@ -7,10 +7,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Trial is a service with a fault of a chosen strength, and the same one without.
+// Trial is a service with a fault of a chosen strength, and the same service without it.
 type Trial struct {
 	Fault    *Fault
-	Strength float64 // the share of the mean that is gone when the fault is mended, as it came out
+	Strength float64 // the share of the mean that is gone if the fault is mended, as obtained
 	Faulty   Service
 	Saved    float64 // ns of the mean, in truth
 	Mean     float64 // ns, with the fault
@@ -23,7 +23,7 @@ func NewTrial(f *Fault, strength float64, requests int, seed uint64) (*Trial, bo
 	if f.Around {
 		high = 1.2e6
 	}
-	if f.Turns != nil || f.Lines { // no client waits for its connection: who comes does not depend on how long requests take
+	if f.Turns != nil || f.Lines { // no client waits for a connection: arrivals do not depend on how long requests take
 		own.Threads = requests
 	}
 	t := &Trial{Fault: f}
@@ -45,7 +45,7 @@ func NewTrial(f *Fault, strength float64, requests int, seed uint64) (*Trial, bo
 	return t, math.Abs(t.Strength-strength) < strength/4
 }
 
-// Healthy draws a service that nothing is wrong with.
+// Healthy draws a service without a fault.
 func Healthy(requests int, seed uint64) Service {
 	runtimes := []recording.Runtime{recording.RuntimeJVM, recording.RuntimePython}
 	own := drawService(runtimes[seed%2], requests, seed)
@@ -54,11 +54,11 @@ func Healthy(requests int, seed uint64) Service {
 	}}, 0, mended)
 }
 
-// drawn is a service of its own kind: how long its requests take, how many come, how evenly.
+// drawn is a service with parameters of its own: how long its requests take, how many come, and how evenly.
 type drawn struct {
 	Service
-	scale  float64 // ns: of a request
-	remote float64 // ns: of its peer
+	scale  float64 // ns per request
+	remote float64 // ns per call to its peer
 	calls  int
 	spread float64 // of what each step takes, as a share of it
 }
@@ -88,8 +88,8 @@ const (
 	oneMore // of what requests take turns at
 )
 
-// without is the mean of the service with the fault mended, in the way that saves most. Where
-// less is done in turns, it is the waits for them that count as saved, and not what is not done.
+// without returns the mean of the service with the fault mended, in the way that saves most. If less work is done in
+// turns, only the waits for turns count as saved, not the work that is not done.
 func (d *drawn) without(f *Fault, x float64) float64 {
 	m := d.with(f, x, mended)
 	least := mean(m.Durations()) + float64(m.spared())/float64(m.Requests)
@@ -100,8 +100,8 @@ func (d *drawn) without(f *Fault, x float64) float64 {
 	return least
 }
 
-// turns are what is done in turns, as a fault and a way to mend it have it. It is called once
-// for each service played.
+// turns returns the function that gives steps their turns, for a fault and a way to mend it. It is called once for each
+// service played.
 func (f *Fault) turns(by way) func(steps []Step) ([]Step, Time) {
 	if f.Turns == nil {
 		return func(steps []Step) ([]Step, Time) { return steps, 0 }
@@ -117,7 +117,7 @@ func (f *Fault) turns(by way) func(steps []Step) ([]Step, Time) {
 	return func(steps []Step) ([]Step, Time) { return f.Turns.take(r, steps, done) }
 }
 
-// with is the service with a fault, or with it mended in a way.
+// with returns the service with a fault, or with the fault mended in some way.
 func (d *drawn) with(f *Fault, x float64, by way) Service {
 	s, code := d.Service, render
 	if s.Runtime == recording.RuntimePython {
@@ -143,7 +143,7 @@ func (d *drawn) with(f *Fault, x float64, by way) Service {
 			does = other
 		}
 		steps := does(own, draw)
-		for i := 1; i <= len(steps)-len(own); i++ { // what the fault costs varies, too
+		for i := 1; i <= len(steps)-len(own); i++ { // the fault's cost varies, too
 			if steps[i].took > 0 {
 				steps[i].took = vary(float64(steps[i].took))
 			}

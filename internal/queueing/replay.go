@@ -2,14 +2,14 @@ package queueing
 
 import "slices"
 
-// Job is one piece of work, in order of arrival.
+// Job is one piece of work; jobs are in order of arrival.
 type Job struct {
 	Arrive  Time
 	Service Duration
 }
 
-// Waits replays jobs through so many servers, each of which takes the next one when it
-// is free, and returns how long each waits.
+// Waits replays jobs through a number of servers, each of which takes the next job when it is free, and returns how
+// long each job waits.
 func Waits(jobs []Job, servers int) []Duration {
 	s := Server{Servers: servers, Customers: make([]Customer, len(jobs))}
 	visits := make([]Visit, len(jobs))
@@ -26,16 +26,16 @@ func Waits(jobs []Job, servers int) []Duration {
 
 // Change is what is different in a replay. The zero Change is none.
 type Change struct {
-	Less Ratio                              // so much of the work is gone: One, all of it; below zero it takes longer
-	Of   func(customer, visit int) Duration // of which part of a visit's work; nil: of all
-	More int                                // so many more servers
-	Load Ratio                              // customers come so many times as often; 0 is once
+	Less Ratio                              // the share of the work that is removed: One, all of it; below zero it takes longer
+	Of   func(customer, visit int) Duration // the part of a visit's work that Less applies to; nil: all of it
+	More int                                // number of additional servers
+	Load Ratio                              // factor by which customers come more often; 0 means no change
 }
 
-// turns is what one customer met in a replay: its waits and its service, summed up.
+// turns is what one customer met in a replay: the sums of its waits and of its service.
 type turns struct{ waited, served Duration }
 
-// service is what a visit takes with the change.
+// service returns how long a visit takes with the change.
 func (c *Change) service(v *Visit, customer, visit int) Duration {
 	part := v.Service
 	if c.Of != nil {
@@ -49,7 +49,7 @@ type step struct {
 	at       Time
 	customer int32
 	ends     bool
-	order    int32 // among those of the same instant
+	order    int32 // among steps at the same instant
 }
 
 func (a *step) before(b *step) bool {
@@ -57,7 +57,7 @@ func (a *step) before(b *step) bool {
 	case a.at != b.at:
 		return a.at < b.at
 	case a.ends != b.ends:
-		return a.ends // a turn that ends makes room for who comes just then
+		return a.ends // a turn that ends makes room for a customer that comes at the same instant
 	}
 	return a.order < b.order
 }
@@ -66,25 +66,25 @@ func (a *step) before(b *step) bool {
 type game struct {
 	*Server
 	*Change
-	first []step // of those who have yet to come at all, in order
-	steps []step // the others: a heap, the earliest on top
+	first []step // first arrivals that are still to come, in order
+	steps []step // all other steps: a heap, the earliest on top
 	line  []int32
-	head  int // of line
+	head  int // index of the line's first customer
 	idle  int
 	each  []player
 	out   []turns
-	slice Duration // a turn's, at most; 0: no end
+	slice Duration // the longest turn; 0: no limit
 	count int32
 }
 
-// A replay takes so many turns at most, and so many more for each visit: longer work than that
-// is done in longer ones.
+// A replay takes at most mostTurns turns, plus turnsOfAVisit for each visit: if there is more work than that, turns are
+// longer.
 const (
 	mostTurns     = 1 << 18
 	turnsOfAVisit = 16
 )
 
-// sliceOf is how long a turn may be.
+// sliceOf returns how long a turn may be.
 func (s *Server) sliceOf() Duration {
 	if s.Slice <= 0 {
 		return 0
@@ -101,16 +101,16 @@ func (s *Server) sliceOf() Duration {
 	return max(s.Slice, slice)
 }
 
-// player is a customer in a game.
+// player is the state of a customer in a game.
 type player struct {
 	visit int
-	since Time     // it waits
+	since Time     // since when it waits
 	left  Duration // of its visit's work
-	turn  Duration // that it has now
+	turn  Duration // its current turn
 }
 
-// play lets the customers come as they did, each visit as long after the one before as it
-// was, and returns what each met.
+// play replays the customers' recorded arrivals. The time between one visit and the next is as recorded. It returns
+// what each customer met.
 func (s *Server) play(c Change) []turns {
 	g := &game{Server: s, Change: &c, idle: max(1, s.Servers+c.More), slice: s.sliceOf(), each: make([]player, len(s.Customers)), out: make([]turns, len(s.Customers))}
 	var first Time
@@ -144,7 +144,7 @@ func (s *Server) play(c Change) []turns {
 	return g.out
 }
 
-// earliest takes the step that comes next.
+// earliest removes and returns the next step.
 func (g *game) earliest() step {
 	if len(g.first) == 0 || len(g.steps) > 0 && g.steps[0].before(&g.first[0]) {
 		return g.pop()
@@ -189,7 +189,7 @@ func (g *game) begin(i int32, now Time) {
 func (g *game) ended(i int32, now Time) {
 	p := &g.each[i]
 	p.left -= p.turn
-	if p.left > 0 { // its slice is over: it goes on at once, or stands in line again
+	if p.left > 0 { // its slice is over: it continues at once, or queues again
 		p.since = now
 		if g.head == len(g.line) {
 			g.begin(i, now)

@@ -1,8 +1,8 @@
-// Package queueing is a model of servers with queues: things that serve so many at a
-// time, each in turn, while others wait. Who comes, when, and for how much work is taken
-// from a recording; the model says how busy the server is, and plays the same arrivals
-// again with less work, more servers or more load. It knows no lock and no runtime, and
-// reckons in integers: the same input has the same result everywhere.
+// Package queueing is a model of servers with queues: a server serves a number of customers at a time, each in turn,
+// while others wait. The customers, their arrival times and their work are taken from a recording. Measures says how
+// busy the server is; Play replays the same arrivals with less work, more servers or more load; Fit says whether the
+// model reproduces the recording. The package knows no lock and no runtime. It calculates with integers: the same input
+// has the same result everywhere.
 package queueing
 
 import (
@@ -23,12 +23,12 @@ type Ratio int64
 // One is a Ratio of one.
 const One Ratio = 1000
 
-// Of returns so much of d, rounded down.
+// Of returns this ratio of d, rounded down.
 func (r Ratio) Of(d Duration) Duration {
 	return d/Duration(One)*Duration(r) + d%Duration(One)*Duration(r)/Duration(One)
 }
 
-// RatioOf returns part/whole, rounded down; 0 where whole is not positive.
+// RatioOf returns part/whole, rounded down; 0 unless whole is positive.
 func RatioOf(part, whole Duration) Ratio {
 	if whole <= 0 {
 		return 0
@@ -39,39 +39,39 @@ func RatioOf(part, whole Duration) Ratio {
 	return Ratio(part * Duration(One) / whole)
 }
 
-// Visit is one turn that a customer asks of a server.
+// Visit is one turn that a customer requests from a server.
 type Visit struct {
-	After   Duration // what it does elsewhere first: since it came, or since its visit before
+	After   Duration // time spent elsewhere before it: since the customer came, or since its previous visit
 	Waited  Duration // for its turn, as recorded
 	Service Duration // how long the server was busy with it
 }
 
-// Customer is one that is served: a request, or work beside the requests.
+// Customer is what a server serves: a request, or work beside the requests.
 type Customer struct {
 	Comes  Time
 	Took   Duration // its latency, as recorded
 	Visits []Visit
-	Beside bool // it is nobody's request: it takes its turns, and its latency counts for nothing
+	Beside bool // it belongs to no request: it takes its turns, but its latency does not count
 }
 
-// Server serves so many at a time, in order of coming.
+// Server serves a number of customers at a time, in order of arrival.
 type Server struct {
 	Servers   int
-	Slice     Duration // after which it turns to the next one who waits; 0: everybody is served to the end
+	Slice     Duration // after which it turns to the next waiting customer; 0: every customer is served to the end
 	Customers []Customer
 }
 
-// Measures is what a server is like, as recorded.
+// Measures describes a server, as recorded.
 type Measures struct {
 	Utilisation Ratio    // how much of the time it is busy
 	Queue       Ratio    // how many wait on average (Little's law)
 	Burstiness  Ratio    // of arrivals: 1 as if by chance, 0 evenly spaced, more in bursts
-	Service     Duration // mean, of a visit
-	Wait        Duration // mean, of a visit
+	Service     Duration // mean per visit
+	Wait        Duration // mean per visit
 	Visits      int
 }
 
-// Measures returns them, for visits that the recording shows in a span of time.
+// Measures returns the measures for the visits that the recording shows in a span of time.
 func (s *Server) Measures(span Duration) Measures {
 	var m Measures
 	var service, waited Duration
@@ -95,11 +95,11 @@ func (s *Server) Measures(span Duration) Measures {
 	return m
 }
 
-// perWindow is how many arrivals a window has on average in which they are counted.
+// perWindow is the average number of arrivals per window in which they are counted.
 const perWindow = 10
 
-// dispersion is the index of dispersion of counts: the variance of the number of arrivals
-// in a window over its mean. It is one for arrivals by chance (Poisson).
+// dispersion returns the index of dispersion of counts: the variance of the number of arrivals in a window divided by
+// its mean. It is one for arrivals by chance (Poisson).
 func dispersion(came []Time) Ratio {
 	if len(came) < 2*perWindow {
 		return One

@@ -9,8 +9,8 @@ import (
 
 const ms = Duration(1_000_000)
 
-// arrivals are customers that come by chance (Poisson), every gap on average, each for
-// one visit whose service is drawn.
+// arrivals returns customers that come by chance (Poisson), one per gap on average, each for one visit with a drawn
+// service time.
 func arrivals(n int, gap Duration, service func(*rand.Rand) Duration) []Customer {
 	r := rand.New(rand.NewPCG(1, 2))
 	out := make([]Customer, n)
@@ -26,12 +26,12 @@ func arrivals(n int, gap Duration, service func(*rand.Rand) Duration) []Customer
 func exponential(r *rand.Rand) Duration { return Duration(float64(ms) * r.ExpFloat64()) }
 func constant(*rand.Rand) Duration      { return ms }
 
-// TestReplayKnowsTheTextbook: the mean waits of queues for which queueing theory has a
-// formula, in mean services of 1 ms, over 200,000 arrivals from a seed.
+// TestReplayKnowsTheTextbook compares mean waits with the formulas of queueing theory, in mean services of 1 ms, over
+// 200,000 arrivals from a seed.
 func TestReplayKnowsTheTextbook(t *testing.T) {
 	for _, x := range []struct {
 		queue   string
-		gap     Duration // between arrivals: 1 ms is as much as one server can do
+		gap     Duration // between arrivals: 1 ms is the capacity of one server
 		servers int
 		slice   Duration
 		service func(*rand.Rand) Duration
@@ -108,10 +108,9 @@ func TestWaitsOfASingleServer(t *testing.T) {
 	}
 }
 
-// At a server that is idle for 70 % of the time customers wait for each other by chance: with half of
-// the work they save more of that than of waits. Where one in a hundred takes a hundred times as long,
-// they wait so long behind those that the waits are more; and where it is busy with what is nobody's
-// request, half of their work saves little.
+// At a server that is idle for 70 % of the time customers wait for each other by chance: with half of the work, more
+// work than waiting is removed. If one customer in a hundred takes a hundred times as long, the waits behind those
+// outweigh the work. If the server is busy with work of no request, halving the requests' work saves little.
 func TestWaitsThatFollowFromWork(t *testing.T) {
 	rare := func(r *rand.Rand) Duration {
 		if r.IntN(100) == 0 {

@@ -2,15 +2,15 @@ package queueing
 
 import "slices"
 
-// Latency is that of requests: their mean, and two quantiles (nearest rank).
+// Latency is the mean and two quantiles (nearest rank) of requests' latencies.
 type Latency struct{ Mean, P50, P99 Duration }
 
 // Play is a replay with a change.
 type Play struct {
 	Latency
-	Each   []Duration // latency of each customer: as recorded, with the replayed waits and work in the place of the recorded ones
-	Waited []Duration // of each customer
-	Served []Duration // of each customer: the server's work for it
+	Each   []Duration // latency of each customer: as recorded, but with the replayed waits and work instead of the recorded ones
+	Waited []Duration // how long each customer waited
+	Served []Duration // the server's work for each customer
 }
 
 // Play replays the recorded arrivals with a change.
@@ -26,7 +26,7 @@ func (s *Server) Play(c Change) *Play {
 	return p
 }
 
-// Once is the server with all that each customer asks for in one visit, when it comes.
+// Once returns the server with all that a customer requests combined into one visit, at the time of its first visit.
 func (s *Server) Once() Server {
 	out := *s
 	out.Customers = make([]Customer, len(s.Customers))
@@ -42,7 +42,7 @@ func (s *Server) Once() Server {
 	return out
 }
 
-// recorded is what the recording shows of a customer's turns.
+// recorded returns what the recording shows of a customer's turns.
 func (s *Server) recorded(i int) (t turns) {
 	for _, v := range s.Customers[i].Visits {
 		t.waited, t.served = t.waited+v.Waited, t.served+v.Service
@@ -50,7 +50,7 @@ func (s *Server) recorded(i int) (t turns) {
 	return t
 }
 
-// Recorded is the latency of the requests as it was.
+// Recorded returns the latency of the requests as recorded.
 func (s *Server) Recorded() Latency {
 	return s.latency(func(i int) Duration { return s.Customers[i].Took })
 }
@@ -71,40 +71,39 @@ func (s *Server) latency(of func(int) Duration) Latency {
 	return Latency{Mean: sum / Duration(len(list)), P50: quantile(list, 50), P99: quantile(list, 99)}
 }
 
-// quantile is the nearest-rank quantile of a sorted list.
+// quantile returns the nearest-rank quantile of a sorted list.
 func quantile(list []Duration, percent int) Duration {
 	return list[min(len(list)-1, max(0, (len(list)*percent+99)/100-1))]
 }
 
-// Fit says how well a replay without a change reproduces the waits that were recorded.
+// Fit compares the waits of a replay without a change with the recorded ones.
 type Fit struct {
 	Recorded, Replayed       Duration // mean wait of a request
 	RecordedP99, ReplayedP99 Duration
 }
 
-// How far a replay may be from the recording: of the mean wait, and of its p99.
+// How far a replay may differ from the recording: in the mean wait, and in its p99.
 const (
 	fitMean = One / 4
 	fitP99  = One * 4 / 10
 )
 
-// Good reports whether the model reproduces the recording: only then it may say what
-// would be.
+// Good reports whether the model reproduces the recording: only then may it answer what-if questions.
 func (f Fit) Good() bool {
 	near := func(a, b Duration, within Ratio) bool { return max(a-b, b-a) <= within.Of(max(a, b)) }
 	return f.Recorded > 0 && near(f.Recorded, f.Replayed, fitMean) && near(f.RecordedP99, f.ReplayedP99, fitP99)
 }
 
-// off is how far the replay is from the recording, in thousandths of the larger mean and
-// of the larger p99.
+// off returns how far the replay differs from the recording: in thousandths of the larger mean, plus thousandths of the
+// larger p99.
 func (f Fit) off() Ratio {
 	apart := func(a, b Duration) Ratio { return RatioOf(max(a-b, b-a), max(a, b)) }
 	return apart(f.Recorded, f.Replayed) + apart(f.RecordedP99, f.ReplayedP99)
 }
 
-// Fitting returns the server as that kind of queue which reproduces the recording best,
-// with its unchanged replay: each customer served to the end or in slices, visit by visit
-// or once. Not every wait between its turns is recorded.
+// Fitting returns the server as the kind of queue that reproduces the recording best, with its unchanged replay. It
+// tries serving each customer to the end or in slices, and visit by visit or at once: not every wait between its turns
+// is recorded.
 func (s *Server) Fitting() (best Server, unchanged *Play, fit Fit) {
 	once := s.Once()
 	for _, t := range []*Server{s, &once} {
@@ -130,10 +129,10 @@ func (s *Server) Fit(unchanged *Play) Fit {
 	return Fit{Recorded: was.Mean, Replayed: is.Mean, RecordedP99: was.P99, ReplayedP99: is.P99}
 }
 
-// Follows reports whether what those with a latency wait follows from the work that is done for them:
-// with half of that they would wait for half as long at most, and have less of it by more than they
-// would wait less. Where the unchanged replay does not fit, they would wait less by no more than they
-// wait, if the server works for them most of all.
+// Follows reports whether the waits of requests (customers that are not Beside) follow from the work done for them.
+// With half of that work they would wait at most half as long, and the work removed would be at least the wait removed.
+// If the unchanged replay does not fit, two other conditions apply: the work removed is at least the recorded wait, and
+// the server works at least as much for requests as for other customers.
 func (s *Server) Follows(unchanged *Play) bool {
 	would := s.Play(Change{Less: One / 2, Of: func(customer, visit int) Duration {
 		if s.Customers[customer].Beside {
@@ -159,14 +158,14 @@ func (s *Server) Follows(unchanged *Play) bool {
 	return less >= recorded && own >= beside
 }
 
-// The loads among which the knee is looked for, and how closely.
+// The highest load at which the knee is searched for, and the step.
 const (
 	kneeStep = One / 10
 	kneeMost = One * 3
 )
 
-// Knee returns at how many times the recorded load p99 is twice what it is, and that
-// p99; 0 if it is not up to three times the load.
+// Knee returns the load, as a multiple of the recorded one, at which p99 doubles, and that p99. It returns 0 if p99
+// does not double at up to three times the load.
 func (s *Server) Knee(unchanged *Play) (load Ratio, p99 Duration) {
 	low, high := One, kneeMost
 	worst := s.Play(Change{Load: high}).P99

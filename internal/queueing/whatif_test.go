@@ -36,8 +36,8 @@ func TestFourAtOnce(t *testing.T) {
 	}
 }
 
-// TestVisitsFollowEachOther: who comes back does so as long after its visit as before: a
-// wait at the first one delays the second.
+// TestVisitsFollowEachOther: a customer comes back as long after a visit as recorded, so a wait at the first visit
+// delays the second.
 func TestVisitsFollowEachOther(t *testing.T) {
 	twice := []Visit{{Service: 2 * ms}, {After: 3 * ms, Service: 2 * ms}}
 	s := &Server{Servers: 1, Customers: []Customer{{Took: 7 * ms, Visits: twice}, {Took: 7 * ms, Visits: twice}}}
@@ -59,8 +59,8 @@ func TestWhoIsServedInSlicesLetsOthersIn(t *testing.T) {
 	}
 }
 
-// TestNoWhatIfWhereTheModelDoesNotFit: waits that the arrivals do not explain are nothing
-// that the model could say more about.
+// TestNoWhatIfWhereTheModelDoesNotFit: if the arrivals do not explain the waits, the model cannot predict anything
+// about them.
 func TestNoWhatIfWhereTheModelDoesNotFit(t *testing.T) {
 	s := recordedAs(&Server{Servers: 1, Customers: arrivals(5000, 2*ms, exponential)})
 	if f := s.Fit(s.Play(Change{})); !f.Good() || f.Recorded != f.Replayed {
@@ -88,8 +88,8 @@ func TestLessWorkLessWait(t *testing.T) {
 	}
 }
 
-// TestKnee: M/M/1 at half its capacity has twice its p99 where half as much again comes:
-// p99 is proportional to 1/(1-utilisation), 1/(1-0.5) and 1/(1-0.75).
+// TestKnee: M/M/1 at half its capacity has twice its p99 at 1.5 times the load: p99 is proportional to
+// 1/(1-utilisation), here 1/(1-0.5) and 1/(1-0.75).
 func TestKnee(t *testing.T) {
 	s := recordedAs(&Server{Servers: 1, Customers: arrivals(200_000, 2*ms, exponential)})
 	if load, _ := s.Knee(s.Play(Change{})); load < One*14/10 || load > One*16/10 {

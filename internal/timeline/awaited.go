@@ -8,14 +8,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Move is a read or a write of a goroutine that lets others go on.
+// Move is a read or a write by which a goroutine lets other goroutines continue.
 type Move struct {
-	At      Time  // it returned, or the first of several did
-	Arrived Time  // the bytes that were read had, if Conn is one
-	Conn    int32 // outbound, on which it read: index of Conns; None of all other moves
+	At      Time  // when it returned, or when the first of several did
+	Arrived Time  // when the bytes that were read arrived, if Conn is set
+	Conn    int32 // the outbound connection it read on: index of Conns; None for all other moves
 }
 
-// AddMoves lists the moves of a strand, in any order.
+// AddMoves sets the moves of a strand, in any order.
 func (l *Goroutines) AddMoves(s StrandID, list []Move) {
 	if l.moves == nil {
 		l.moves = map[StrandID][]Move{}
@@ -24,8 +24,9 @@ func (l *Goroutines) AddMoves(s StrandID, list []Move) {
 	l.moves[s] = list
 }
 
-// AwaitedRead is the read for whose bytes a goroutine waited that was on no thread at a time: the first thing that it does on a
-// connection, as soon as it runs again, is to read them, from an outbound one, and they came while it was away. Nil if that is not so.
+// AwaitedRead returns the read for whose bytes a goroutine waited while it was on no thread at a time. Two conditions
+// must hold: as soon as the goroutine runs again, the first thing it does on a connection is to read those bytes from
+// an outbound one, and the bytes arrived while it was off its thread. Otherwise AwaitedRead returns nil.
 func AwaitedRead(t *Timeline, s StrandID, at Time) *Move {
 	moves := t.Goroutines.moves[s]
 	i := sort.Search(len(moves), func(k int) bool { return moves[k].At > at })
@@ -40,8 +41,8 @@ func AwaitedRead(t *Timeline, s StrandID, at Time) *Move {
 	return x
 }
 
-// ConnBehind is the connection for whose bytes a goroutine that works for others waits, and so does a segment that is no call's; nil
-// if that is not known.
+// ConnBehind returns the connection whose bytes are awaited in a segment that belongs to no call, by a goroutine that
+// works for others. It returns nil if that is not known.
 func ConnBehind(t *Timeline, g *Segment) *Conn {
 	if g.Call != None || g.Cause != CauseRemote || g.Strand == None || t.Strands[g.Strand].Goroutine == recording.NoGoroutine {
 		return nil

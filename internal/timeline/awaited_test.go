@@ -2,7 +2,8 @@ package timeline
 
 import "testing"
 
-// A goroutine runs until 100, is on no thread, and runs again from 200 to 260. At 150 it waits for the bytes that it reads then.
+// A goroutine runs until 100, is on no thread, and runs again from 200 to 260. At 150 it waits for the bytes that it
+// reads after 200.
 func TestWhatAGoroutineWaitsToRead(t *testing.T) {
 	const other = 3
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ type Certainty int8
 // Certainties, the strongest first.
 const (
 	Told       Certainty = iota // a fact names the request: its thread, goroutine, id, context, or who woke whom
-	Ordered                     // the order of a queue or pool, or that no other request was there
-	Usual                       // what usually follows what on a loop
+	Ordered                     // the order of a queue or pool, or that no other request was open
+	Usual                       // what usually follows what on an event loop
 	Unassigned                  // no request is known
 )
 
@@ -16,7 +16,7 @@ func (c Certainty) String() string {
 	return [...]string{"told", "ordered", "usual", "none"}[c]
 }
 
-// Certainty says what the call's assignment to its request rests on.
+// Certainty returns what the call's assignment to its request rests on.
 func (c *Call) Certainty() Certainty {
 	if c.Request == None {
 		return Unassigned
@@ -30,8 +30,8 @@ func (c *Call) Certainty() Certainty {
 	return Told
 }
 
-// NeverConnected is why a call is Excluded whose connection did not come up: nothing was asked.
+// NeverConnected is the Excluded reason of a call whose connection was never established: nothing was asked.
 const NeverConnected = "failed"
 
-// Failed reports a call whose connection did not come up.
+// Failed reports whether the call's connection was never established.
 func (c *Call) Failed() bool { return c.Excluded == NeverConnected }

@@ -2,17 +2,16 @@ package timeline
 
 import "github.com/getdwell/dwell/internal/timeline/symbol"
 
-// Construction is the building of an object of a library or of the service's own, on a
-// stack.
+// Construction is the building of an object, seen on a stack. Its class belongs to a library or to the service itself.
 type Construction struct {
-	Stack  StackID // whose innermost frame is the constructor
-	Class  string  // what is built, as people call it: "Aws::DynamoDB::Client"
-	Caller FrameID // the nearest frame of the service's own code outside of it, or None
+	Stack  StackID // its innermost frame is the constructor
+	Class  string  // the class, as people write it: "Aws::DynamoDB::Client"
+	Caller FrameID // the nearest frame of the service's own code outside the constructor, or None
 }
 
-// Constructions returns the constructors under way on a stack, the innermost first.
-// Those of the runtime's own library are left out: sockets and threads are built at any
-// time, and servers that handle a request while they build its handler are of that kind.
+// Constructions returns the constructors under way on a stack, the innermost first. Constructors of the runtime's own
+// library are left out: programs build sockets and threads all the time, and servers that handle a request while they
+// build its handler belong to that library too.
 func (t *Timeline) Constructions(id StackID) (out []Construction) {
 	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
 		f := t.Frames[t.Stacks[id].Frame]

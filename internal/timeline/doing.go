@@ -8,29 +8,28 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Activity is a span in which a strand did one thing, or waited for one.
+// Activity is a span in which a strand did one thing, or waited for one thing.
 type Activity struct {
 	From, To Time
-	Cause    Cause   // CauseOnCPU, CauseRunnable, CauseRemote, or that of its Wait; CauseUnknown if not known
+	Cause    Cause   // CauseOnCPU, CauseRunnable, CauseRemote, or the cause of its Wait; CauseUnknown if not known
 	Phase    Phase   // of Call; PhaseHandler without one
-	Asleep   bool    // of a CauseUnknown: a goroutine that neither ran nor was ready to
-	Lingers  bool    // of a CauseUnknown: it waited for more on a connection that it had answered
-	Later    bool    // Stack is that with which a goroutine lets go afterwards what it had: all it did before is called from there
+	Asleep   bool    // for CauseUnknown: a goroutine that neither ran nor was ready to run
+	Lingers  bool    // for CauseUnknown: it waited for more on a connection whose request it had answered
+	Later    bool    // the goroutine's next release of something it held was called from Stack: so was all it did before
 	Call     CallID  // the call of that strand that was open, or None
-	Wait     WaitID  // the Wait it was in: see its Holds for whom that waits for; or None
-	Stack    StackID // on a CPU: sampled, of the sample nearest in time; asleep: where it blocked; or None
+	Wait     WaitID  // the Wait it was in, or None; its Holds name the strands it waited for
+	Stack    StackID // on a CPU: the nearest sample in time; asleep: where it blocked; or None
 	Syscall  string  // asleep: the system call it slept in
 }
 
-// Doing tells what a strand did in [from, to), in order, without gaps or overlaps
-// where its states are known. Asleep in a system call of the network while one of its
-// calls is open, it waits for that call; without one, the cause is unknown: it may be
-// idle. Linear in what lies within the span.
+// Doing returns what a strand did in [from, to), in order, without gaps or overlaps where its states are known. If the
+// strand sleeps in a network system call while one of its calls is open, it waits for that call. Without an open call
+// the cause is unknown: the strand may be idle. The time is linear in the number of facts within the span.
 func (t *Timeline) Doing(s StrandID, from, to Time) []Activity {
 	return t.DoingIn(nil, s, from, to)
 }
 
-// DoingIn is Doing, in the memory of a list whose content is no longer needed.
+// DoingIn is Doing, but reuses the memory of a list whose content is no longer needed.
 func (t *Timeline) DoingIn(list []Activity, s StrandID, from, to Time) []Activity {
 	list = list[:0]
 	if s < 0 || int(s) >= len(t.Strands) || from >= to {
@@ -85,7 +84,7 @@ func (t *Timeline) onCPU(s StrandID, iv Interval, a Activity, list []Activity) [
 	return list
 }
 
-// nextSample is the place of the first stack of what ran, from a place on.
+// nextSample returns the index of the first on-CPU stack at or after an index.
 func nextSample(stacks []StackAt, from int) int {
 	for from < len(stacks) && stacks[from].Origin != recording.StackOnCPU {
 		from++
@@ -93,8 +92,7 @@ func nextSample(stacks []StackAt, from int) int {
 	return from
 }
 
-// asleep tells what a sleeping strand waited for: its Wait, else the phases of the call
-// it had open.
+// asleep appends what a sleeping strand waited for: its Wait, or else the phases of its open call.
 func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) []Activity {
 	if iv.Off != nil {
 		a.Syscall = iv.Off.Syscall
@@ -117,8 +115,8 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	return t.forAnswers(s, a, false, list)
 }
 
-// forAnswers cuts a sleep at the calls of the strand: while one is open, it is for its
-// answer. A wait for what another does is only for those that others carry.
+// forAnswers cuts a sleep at the strand's calls: while a call is open, the strand waits for its answer. A wait for
+// another thread (carried) is cut only at calls that other threads carry.
 func (t *Timeline) forAnswers(s StrandID, a Activity, carried bool, list []Activity) []Activity {
 	if a.Cause != CauseCondition && a.Cause != CauseUnknown {
 		return append(list, a)
@@ -139,7 +137,7 @@ func (t *Timeline) forAnswers(s StrandID, a Activity, carried bool, list []Activ
 	return list
 }
 
-// blockedStack returns the stack taken as a strand began the sleep of an interval.
+// blockedStack returns the stack taken when a strand began the sleep of an interval.
 func (t *Timeline) blockedStack(s StrandID, iv Interval) StackID {
 	since := iv.From
 	if iv.Off.Since != recording.NoTime {
@@ -153,12 +151,12 @@ func (t *Timeline) blockedStack(s StrandID, iv Interval) StackID {
 	return None
 }
 
-// StackEarly is how long before a sleep began its stack may be stamped.
+// StackEarly is how long before a sleep begins its stack may be stamped.
 const StackEarly Time = 50_000
 
-// openCall returns the call that a strand had open at a time, of several the one that
-// began last, and until when that stays so; None and the start of the next one if it
-// had none. What stays so does for a nanosecond at least.
+// openCall returns the call that a strand had open at a time, and the time until which that stays true. Of several open
+// calls it returns the one that began last. Without an open call it returns None and the start of the next call. The
+// returned time is at least one nanosecond later.
 func (t *Timeline) openCall(s StrandID, at Time) (CallID, Time) {
 	if int(s) >= len(t.callsOn) {
 		return None, max(at, t.End) + 1
@@ -177,11 +175,12 @@ func (t *Timeline) openCall(s StrandID, at Time) (CallID, Time) {
 	return None, next
 }
 
-// openCalls bounds how many calls before a time are looked at for one still open: a
-// thread that blocks has one.
+// openCalls bounds how many calls before a time are checked for one that is still open: a thread that blocks has one
+// open call.
 const openCalls = 8
 
-// phaseAt is the phase a call was in at a time within it, and when that ended: after that time.
+// phaseAt returns the phase of a call at a time within it, and the end of that phase, which is always later than that
+// time.
 func (c *Call) phaseAt(at Time) (Phase, Time) {
 	end := c.Start
 	for p, d := range c.Phases {
@@ -200,8 +199,8 @@ func (t *Timeline) IndexCalls() {
 	}
 }
 
-// CallBehind is the call of a strand that works for others for whose answer a segment waits that is no call's itself; None
-// if that is not known.
+// CallBehind returns the call whose answer is awaited in a segment that belongs to no call itself. The strand that made
+// the call works for others. It returns None if the call is not known.
 func (t *Timeline) CallBehind(g *Segment) CallID {
 	if g.Call != None || g.Cause != CauseRemote || g.Strand == None || t.Strands[g.Strand].Loop {
 		return None

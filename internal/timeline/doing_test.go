@@ -2,7 +2,7 @@ package timeline
 
 import "testing"
 
-// A call waits for a connection, is sent, waits for its answer, which is read at once.
+// A call waits for a connection, is sent, and waits for its answer, which is read at once.
 func TestPhaseAt(t *testing.T) {
 	c := Call{Start: 1000, SendFrom: 1030, Sent: 1032, Arrived: 1050, FirstRead: 1050, End: 1051}
 	c.Phases[PhaseQueue], c.Phases[PhaseSend], c.Phases[PhaseRemote], c.Phases[PhaseReceive] = 30, 2, 18, 1
@@ -16,8 +16,7 @@ func TestPhaseAt(t *testing.T) {
 	}
 }
 
-// While a call is open that others carry for a strand, its wait for what another does is for
-// the answer.
+// While a call is open that others carry for a strand, the strand's wait for another thread is a wait for the answer.
 func TestWaitsForCarriedAnswers(t *testing.T) {
 	for _, c := range []struct {
 		carried bool

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// splitAsleep appends what a goroutine did of which nothing else is known, in the parts
-// in which it was asleep for sure, for its whole process was, and the others.
+// splitAsleep appends a span in which nothing is known of a goroutine, cut in two kinds of parts: those in which it was
+// certainly asleep, because its whole process was, and the others.
 func (t *Timeline) splitAsleep(s StrandID, a Activity, list []Activity) []Activity {
 	awake, ok := t.Goroutines.awake[t.Strands[s].Process]
 	if !ok {
@@ -30,8 +30,8 @@ func (t *Timeline) splitAsleep(s StrandID, a Activity, list []Activity) []Activi
 	return list
 }
 
-// doingGo is Doing for a goroutine: its waits, what the threads did on which it was, and
-// its calls. Of the rest nothing is known.
+// doingGo is Doing for a goroutine: it lists its waits, what its threads did while it was on them, and its calls. The
+// rest is unknown.
 func (t *Timeline) doingGo(s StrandID, from, to Time) []Activity {
 	var list []Activity
 	at := from
@@ -53,7 +53,7 @@ func (t *Timeline) doingGo(s StrandID, from, to Time) []Activity {
 	return t.awakeGo(s, at, to, list)
 }
 
-// awakeGo tells what a goroutine did between two waits.
+// awakeGo appends what a goroutine did between two waits.
 func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activity {
 	at := from
 	for _, u := range StintsAfter(t.Goroutines.stintsOf(t, s), from) {
@@ -76,11 +76,11 @@ func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activit
 	return t.absentGo(s, at, to, list)
 }
 
-// absentGo tells what a goroutine did while it was on no thread and in no wait that is
-// known: it waited for its call, if it had one.
+// absentGo appends what a goroutine did while it was on no thread and in no known wait: it waited for its call, if one
+// was open.
 func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activity {
 	calls := t.Goroutines.Calls[s]
-	stack := StackID(None) // what it does is called from where it next lets something go
+	stack := StackID(None) // it releases something next from this stack: what it does until then is called from there
 	if x, ok := t.LetsGo(s, to); ok {
 		stack = x.Stack
 	}
@@ -110,7 +110,8 @@ func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activi
 	return list
 }
 
-// LetsGo is when a goroutine next lets a lock go, or hands something over, and the stack with which it does; false if never.
+// LetsGo returns when a goroutine next releases a lock or hands something over, and the stack from which it does so;
+// false if it never does.
 func (t *Timeline) LetsGo(s StrandID, from Time) (StackAt, bool) {
 	list := t.Goroutines.LetGo[s]
 	i, _ := slices.BinarySearchFunc(list, from, func(x StackAt, at Time) int { return cmp.Compare(x.Time, at) })

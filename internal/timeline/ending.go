@@ -6,16 +6,16 @@ import "github.com/getdwell/dwell/recording"
 type Ending struct {
 	Closed Time // NoTime: still open at the end
 	By     recording.Closer
-	Asked  EndAsked // of an outbound one
+	Asked  EndAsked // for an outbound connection
 }
 
-// EndAsked is who asked for a connection's end in the heads of its messages ("Connection: close").
+// EndAsked is which side asked for a connection's end in the heads of its messages ("Connection: close").
 type EndAsked int8
 
-// The later of them is what the heads of a connection say together.
+// For a connection, the largest value that any of its heads gives applies.
 const (
-	EndNotSeen   EndAsked = iota // none was read, or that of an answer was not
-	EndNotAsked                  // nobody
-	EndByAnswer                  // who answers
-	EndByRequest                 // who asks
+	EndNotSeen   EndAsked = iota // no head was read, or an answer's head was not
+	EndNotAsked                  // neither side asked
+	EndByAnswer                  // the side that answers asked
+	EndByRequest                 // the side that asks did
 )

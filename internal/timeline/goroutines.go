@@ -14,9 +14,8 @@ type GoroutineKey struct {
 	Goroutine recording.GoroutineID
 }
 
-// AddAwake lists, of each process whose goroutines waited for each other, the spans in
-// which one of its threads ran, was ready to, or did what is not known. Outside of them
-// no goroutine ran, wherever it was.
+// AddAwake lists the spans in which any thread of a process ran, was ready to run, or was in an unknown state. It
+// covers each process whose goroutines waited for each other. Outside these spans no goroutine ran, on any thread.
 func (l *Goroutines) AddAwake(t *Timeline) {
 	waits := map[recording.ProcessID]bool{}
 	for i := range t.Waits {
@@ -27,21 +26,21 @@ func (l *Goroutines) AddAwake(t *Timeline) {
 	l.awake = t.ThreadsIn(waits, func(s State) bool { return s != StateSleeping && s != StateDisk })
 }
 
-// Goroutines are what is known of what goroutines did, besides their Waits.
+// Goroutines holds what is known of goroutines besides their Waits.
 type Goroutines struct {
 	Stints map[GoroutineKey][]ThreadStint
-	Calls  map[StrandID][]CallID  // that they made or handed over, in order of start
-	LetGo  map[StrandID][]StackAt // with which they let locks go, in order of time
-	ended  map[WaitID]StrandID    // who ended their waits
+	Calls  map[StrandID][]CallID  // calls that they made or handed over, in order of start
+	LetGo  map[StrandID][]StackAt // stacks from which they release locks, in order of time
+	ended  map[WaitID]StrandID    // which strand ended their waits
 	// How their waits in a select ended.
 	Selects  map[StrandID][]SelectEnd
-	Timed    map[StrandID]Time     // those that a timer started: when they were first seen to run
-	Starters map[StrandID]StrandID // who started those that serve requests, where that is known
+	Timed    map[StrandID]Time     // goroutines that a timer started: when they were first seen to run
+	Starters map[StrandID]StrandID // which strand started a goroutine that serves requests, if known
 	awake    map[recording.ProcessID][]Interval
-	moves    map[StrandID][]Move // of those that let others go on, in order of time
+	moves    map[StrandID][]Move // moves of goroutines that let others continue, in order of time
 }
 
-// SetEnds lists who ended the waits of goroutines.
+// SetEnds records which strand ended each wait of a goroutine.
 func (l *Goroutines) SetEnds(t *Timeline, by map[*Off]StrandID) {
 	l.ended = map[WaitID]StrandID{}
 	for i := range t.Waits {
@@ -55,7 +54,7 @@ func (l *Goroutines) stintsOf(t *Timeline, s StrandID) []ThreadStint {
 	return l.Stints[GoroutineKey{t.Strands[s].Process, t.Strands[s].Goroutine}]
 }
 
-// renumber follows calls to their new ids.
+// renumber replaces the calls' ids with their new ones.
 func (l *Goroutines) renumber(t *Timeline, ids []CallID) {
 	for _, list := range l.Calls {
 		for i := range list {
@@ -67,7 +66,7 @@ func (l *Goroutines) renumber(t *Timeline, ids []CallID) {
 	}
 }
 
-// WaitsIn returns the Waits of a strand that overlap a span; the ends may stick out.
+// WaitsIn returns the Waits of a strand that overlap a span; their ends may lie outside it.
 func (t *Timeline) WaitsIn(s StrandID, from, to Time) []WaitID {
 	waits := t.Strands[s].Waits
 	i, _ := slices.BinarySearchFunc(waits, from+1, func(id WaitID, at Time) int { return cmp.Compare(t.Waits[id].Back, at) })
@@ -83,21 +82,21 @@ func (t *Timeline) ParkedBy(w WaitID) StrandID {
 	return None
 }
 
-// AwaitsTimer reports that what a goroutine is said to have done was before a timer started it.
+// AwaitsTimer reports whether an activity of a goroutine lies before a timer started that goroutine.
 func (l *Goroutines) AwaitsTimer(s StrandID, a Activity) bool {
 	began, ok := l.Timed[s]
 	return ok && a.To <= began && a.Wait == None
 }
 
-// SelectEnd is the end of a wait in a select: who handed something over then, or took it.
+// SelectEnd is the end of a wait in a select: which strand handed something over then, or took it.
 type SelectEnd struct {
 	At    Time
 	By    StrandID // None: not known, or a timer
-	Conn  int32    // None, or the connection whose goroutine it was: index of facts' connections
+	Conn  int32    // the connection whose goroutine By was: index of facts' connections; or None
 	Timer bool
 }
 
-// SelectedIn is the last end of a wait of a strand in a select within (from, to]; nil if there is none.
+// SelectedIn returns the last end of a strand's wait in a select within (from, to]; nil if there is none.
 func (l *Goroutines) SelectedIn(s StrandID, from, to Time) *SelectEnd {
 	list := l.Selects[s]
 	i, _ := slices.BinarySearchFunc(list, to+1, func(x SelectEnd, at Time) int { return cmp.Compare(x.At, at) })
@@ -107,16 +106,15 @@ func (l *Goroutines) SelectedIn(s StrandID, from, to Time) *SelectEnd {
 	return &list[i-1]
 }
 
-// ThreadStint is a span in which a goroutine was on a thread, as far as can be told: from
-// one sight of it there to the next of another, or to the thread's going idle. What
-// came before the first sight since the thread was idle counts to it, too, unless it was
-// seen that it began to run there.
+// ThreadStint is a span in which a goroutine was on a thread, as far as is known. It lasts from the first time the
+// goroutine is seen there until another goroutine is seen there, or the thread goes idle. The time between the thread's
+// last idle span and the first sighting belongs to the stint too, unless the goroutine was seen to start running there.
 type ThreadStint struct {
 	From, To Time
 	Thread   StrandID
-	Timer    bool // the thread was woken for it by time, as far as can be seen
-	Exact    bool // it was seen to begin
-	Yields   bool // it had to let others run
+	Timer    bool // the thread was woken for it by a timer, as far as is known
+	Exact    bool // its beginning was seen
+	Yields   bool // it was preempted so that others could run
 }
 
 // StintsAfter returns the stints that end after a time.

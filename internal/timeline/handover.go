@@ -4,16 +4,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// HandedOn reports a sleep that another watched thread ended by a futex wake.
+// HandedOn reports whether another watched thread ended the sleep with a futex wake.
 func HandedOn(off *Off) bool {
 	return OnFutex(off) && off.Release == 1 && off.WakerKind == recording.WakerThread
 }
 
-// Handover is a Part with how it began.
+// Handover is a Part, and how it began.
 type Handover struct {
 	Part
-	By  StrandID       // that handed it over, working for the same request; None: it was taken from a queue
-	Put recording.Time // since when it lay in a queue where by had put it; NoTime: it was handed over at once
+	By  StrandID       // the strand that handed it over while it worked for the same request; None: it was taken from a queue
+	Put recording.Time // since when it lay in a queue where By had put it; NoTime: it was handed over at once
 }
 
 // Slept reports whether a strand slept in a span.
@@ -26,16 +26,16 @@ func Slept(t *Timeline, strand StrandID, from, to recording.Time) bool {
 	return false
 }
 
-// OnFutex reports a sleep in which a thread waited for another thread.
+// OnFutex reports whether the thread waited for another thread in this sleep.
 func OnFutex(off *Off) bool {
 	return off != nil && off.State == recording.OffSleep && FutexWait(off.Syscall)
 }
 
-// SleepCause tells why a strand slept in an interval.
+// SleepCause returns why a strand slept in an interval.
 func SleepCause(t *Timeline, s StrandID, iv Interval) (Cause, Quality) {
 	if w := t.WaitAt(s, iv.From); w != None {
 		x := &t.Waits[w]
-		if x.Rule == RuleIdle { // the request it served is elsewhere
+		if x.Rule == RuleIdle { // the thread is idle: the request it served is elsewhere
 			return CauseUnknown, Inferred
 		}
 		return x.Cause, x.Quality

@@ -2,18 +2,18 @@ package timeline
 
 import "github.com/getdwell/dwell/internal/timeline/lists"
 
-// Proposal is what a rule said of a call: that it is of a request.
+// Proposal is a rule's claim that a call belongs to a request.
 type Proposal struct {
 	Request RequestID
 	Rule    string // a code as in Call.Why
 }
 
-// ledger keeps what rules proposed for calls and later rules overruled.
+// ledger keeps the proposals for calls that later rules overruled.
 type ledger map[CallID][]Proposal
 
-// Assign is the only way in which a call comes to a request, or is said to be nobody's. It
-// takes a rule's proposal; rules run in the order of build, and the last one decides. What
-// another rule had proposed before is kept, if that was another request.
+// Assign is the only way to give a call to a request, or to declare that it belongs to none. It takes a rule's
+// proposal; rules run in the order of build, and the last one decides. An earlier proposal is kept if it named a
+// different request.
 func (t *Timeline) Assign(c *Call, r RequestID, rule string) {
 	if c.Request != None && c.Request != r {
 		if t.overruled == nil {
@@ -24,7 +24,7 @@ func (t *Timeline) Assign(c *Call, r RequestID, rule string) {
 	c.Request, c.Why = r, rule
 }
 
-// renumber puts what is kept under the calls' numbers in order of their start.
+// renumber replaces the calls' ids with their numbers in order of start.
 func (l ledger) renumber(numbers []CallID) ledger {
 	renumbered := make(ledger, len(l))
 	for id, list := range l {
@@ -33,12 +33,11 @@ func (l ledger) renumber(numbers []CallID) ledger {
 	return renumbered
 }
 
-// Overruled are the requests that rules proposed for a call before others decided, in the
-// order in which they were proposed.
+// Overruled returns the requests that rules proposed for a call before other rules decided, in the order of the
+// proposals.
 func (t *Timeline) Overruled(c CallID) []Proposal { return t.overruled[c] }
 
-// OrderCalls puts the calls in order of their start, those of equal start in that of their
-// connections, and renumbers them everywhere.
+// OrderCalls sorts the calls by start, and calls with the same start by connection, and renumbers them everywhere.
 func (t *Timeline) OrderCalls() {
 	calls := t.Calls
 	lists.SortByTime(calls, func(c *Call) Time { return c.Start })

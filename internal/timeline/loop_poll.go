@@ -2,15 +2,14 @@ package timeline
 
 import "strings"
 
-// Poll is what a thread waits for its sockets with.
+// Poll is how a thread waits for its sockets.
 type Poll struct {
 	Syscall  string // "" if it was never seen to
-	Instance int64  // of epoll, by its number; 0 not known
+	Instance int64  // the epoll instance, by its number; 0 not known
 }
 
-// Has reports a sleep for whatever comes to the thread's sockets. The system calls of epoll are
-// one; at another instance of it a thread waits for something of its own, as for a program that
-// it started.
+// Has reports whether a sleep waits for whatever arrives on the thread's sockets. All epoll system calls count as one.
+// At another epoll instance the thread waits for something of its own, such as a program that it started.
 func (p Poll) Has(off *Off) bool {
 	switch of := inEpoll(p.Syscall); {
 	case p.Syscall == "":
@@ -22,7 +21,7 @@ func (p Poll) Has(off *Off) bool {
 	}
 }
 
-// Aside reports a sleep in epoll at another instance than that.
+// Aside reports whether a sleep is in epoll, but at another instance.
 func (p Poll) Aside(off *Off) bool {
 	return inEpoll(p.Syscall) && inEpoll(off.Syscall) && p.apart(off)
 }
@@ -31,10 +30,10 @@ func (p Poll) apart(off *Off) bool { return p.Instance != 0 && off.Arg != 0 && o
 
 func inEpoll(syscall string) bool { return strings.HasPrefix(syscall, "epoll_") }
 
-// OwnPoll is what a thread waits for its sockets with: of system calls that wait for several, the
-// one it sleeps in most often, but one of epoll before any other: clients that wait themselves, in
-// a callback, use poll and select. Of instances of epoll it is the one after whose sleeps it reads
-// from connections most often, else the one it sleeps at most often.
+// OwnPoll determines how a thread waits for its sockets. Of the system calls that wait for several files it picks the
+// one that the thread sleeps in most often, but prefers any epoll call: clients that block inside a callback use poll
+// and select. Of several epoll instances it picks the one after whose sleeps the thread reads from connections most
+// often, or else the one at which it sleeps most often.
 func OwnPoll(intervals []Interval, reads func(*Off) bool) Poll {
 	times, asleep := map[string]int{}, map[int64]int{}
 	own := Poll{}
@@ -58,8 +57,8 @@ func OwnPoll(intervals []Interval, reads func(*Off) bool) Poll {
 	return own
 }
 
-// ownInstance is the instance of epoll at which a thread waits for its connections, of those at
-// which it slept so often.
+// ownInstance returns the epoll instance at which a thread waits for its connections, of those in asleep, which counts
+// its sleeps at each.
 func ownInstance(intervals []Interval, asleep map[int64]int, reads func(*Off) bool) (own int64) {
 	read := map[int64]int{}
 	for _, iv := range intervals {

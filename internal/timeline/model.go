@@ -1,9 +1,8 @@
-// Package timeline holds what happened, and answers what is asked of it: strands and
-// their states, connections, outgoing calls, inbound requests, waits and locks, and for every
-// request the segments that account for its time. All of it hangs on one Timeline, which
-// timeline/build makes from a recording; Validate holds it to its invariants. A wrong answer to
-// a question (what did this strand do, who had this lock) is mended here; a wrong fact about
-// what happened, in build.
+// Package timeline is the model of what happened: strands and their states, connections, outgoing calls, inbound
+// requests, waits and locks, and for every request the segments that account for its time. Timeline holds all of it;
+// timeline/build makes one from a recording, and Validate checks its invariants. This package also answers questions
+// about it, such as what a strand did or which strand had a lock. Wrong answers are fixed here; wrong facts about what
+// happened, in build.
 package timeline
 
 import (
@@ -19,7 +18,7 @@ type (
 	Duration = recording.Duration
 )
 
-// Indexes into the slices of a Timeline; None where there is no such thing.
+// Indexes into the slices of a Timeline; None if there is no such thing.
 type (
 	RequestID int32
 	CallID    int32
@@ -60,10 +59,10 @@ type Timeline struct {
 	Events     int
 	callsOn    [][]CallID // by strand that wrote them, in order of start
 	Goroutines Goroutines
-	Pauses     []Pause                    // of whole processes of Go, in order
-	Files      map[recording.FileID]*File // that threads waited for
+	Pauses     []Pause                    // of whole Go processes, in order
+	Files      map[recording.FileID]*File // files that threads waited for
 	Syncs      []Sync                     // of all threads, in order of start
-	SyncsOf    map[StrandID][]SyncID      // the syncs of a strand, of a goroutine those of threads that it was on, in order of time: no two of them overlap
+	SyncsOf    map[StrandID][]SyncID      // the syncs of a strand, in order of time, never overlapping; for a goroutine, those of its threads
 	Mappings   []Mapping                  // in order of time
 	Blocks     []BlockIO                  // of all devices of the host, in order of end
 	Memory     []MemorySample             // of all processes, in order of time
@@ -72,10 +71,10 @@ type Timeline struct {
 
 	unseen         unseenTimes
 	frameKinds     []symbol.Kind         // of Frames
-	memoryByStrand MemoryWaitsByStrand   // the same
-	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
-	lingering      map[offKey]bool       // sleeps for more on connections that their strands had answered
-	overruled      ledger                // see assign
+	memoryByStrand MemoryWaitsByStrand   // the same waits, by strand
+	sleepsOf       map[StrandID][]WaitID // for goroutines, see Sleeps
+	lingering      map[offKey]bool       // sleeps for more data on connections whose requests their strands had answered
+	overruled      ledger                // see Assign
 }
 
 // Window is a span of a recording.
@@ -99,30 +98,29 @@ type Process struct {
 	Runtime    recording.Runtime
 	Build      string              // build id of the executable; "" not known
 	Version    string              // of the service; "" not known
-	Procs      int64               // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
-	Start, End Time                // NoTime where outside the recording
+	Procs      int64               // for Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
+	Start, End Time                // NoTime if outside the recording
 	Born       Time                // when its program began, before the recording or in it; NoTime unknown
-	By         StrandID            // of another process, that started it; None where that is not known
-	Parent     recording.ProcessID // that started it, in the recording or before; NoProcess unknown
+	By         StrandID            // the strand of another process that started it; None if not known
+	Parent     recording.ProcessID // the process that started it, in the recording or before; NoProcess unknown
 }
 
-// Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals
-// tile the part of its life that was recorded; goroutines have none.
+// Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals tile the part of its life that
+// was recorded; goroutines have none.
 type Strand struct {
 	Thread    recording.ThreadID
-	TID       int64 // what the kernel calls the thread; 0 for a goroutine
+	TID       int64 // the kernel's id of the thread; 0 for a goroutine
 	Goroutine recording.GoroutineID
 	Process   recording.ProcessID
 	Name      string
-	Loop      bool // multiplexes many requests: an event loop
-	Poll      Poll // of a thread that read or wrote on connections
+	Loop      bool // an event loop: it has several requests open at once
+	Poll      Poll // for a thread that read from or wrote to connections
 	Intervals []Interval
 	Stacks    []StackAt // in order of time
 	Waits     []WaitID  // in order of time, disjoint
 }
 
-// Stack is a stack by its innermost frame and the stack that called it; see Frames of
-// a Timeline for the frames.
+// Stack is a stack: its innermost frame, and the stack that called it. Timeline.Frames holds the frames.
 type Stack struct {
 	Caller StackID // None for the outermost frame
 	Frame  FrameID
@@ -136,53 +134,52 @@ type StackAt struct {
 	Goroutine recording.GoroutineID
 }
 
-// Wait is a span in which a strand slept for something other than the network.
-// Consecutive timed waits for one thing are one Wait.
+// Wait is a span in which a strand slept for something other than the network. Consecutive timed waits for one thing
+// are one Wait.
 type Wait struct {
-	From, To Time // To: it was made runnable
-	Back     Time // it ran again
+	From, To Time // To: when it was made runnable
+	Back     Time // when it ran again
 	Strand   StrandID
-	Request  RequestID // that the strand worked for, or None
+	Request  RequestID // the request the strand worked for, or None
 	Lock     LockID    // what it waited for, or None
-	Holds    []Hold    // who had that meanwhile, disjoint, in order of time; what is missing is not known
-	Off      *Off      // the last fact of it
-	Rule     string    // stable code of what told the cause
+	Holds    []Hold    // which strands held it meanwhile, disjoint, in order of time; spans that are missing are unknown
+	Off      *Off      // the last fact of the wait
+	Rule     string    // stable code of the rule that determined the cause
 	Stack    StackID   // or None
-	Borrowed bool      // Stack is that of other waits at the same place in the code
+	Borrowed bool      // Stack comes from other waits at the same place in the code
 	Cause    Cause
 	Quality  Quality
 }
 
-// Hold is a span, within a Wait, in which a strand had what was waited for.
+// Hold is a span, within a Wait, in which a strand held what was waited for.
 type Hold struct {
 	From, To Time
-	Since    Time // it had it since then; NoTime: not known
+	Since    Time // since when it held it; NoTime: not known
 	Strand   StrandID
 	Basis    HoldBasis // what the claim rests on
 }
 
-// HoldBasis is the fact that names a holder.
+// HoldBasis is the fact that identifies a holder.
 type HoldBasis int8
 
 const (
 	HoldByRelease HoldBasis = iota // it woke the next one from inside a futex wake
 	HoldByOwner                    // glibc's mutex named it
-	HoldByYield                    // it then stood back for others, as its own stack says
+	HoldByYield                    // it then yielded to others, according to its own stack
 )
 
-// Lock is a thing that strands wait for each other at: a lock, an interpreter lock, a
-// pool. Where the kernel shows no identity, it is the place in code where it is taken.
+// Lock is something at which strands wait for each other: a lock, an interpreter lock, a pool. If the kernel shows no
+// identity, the Lock is the place in the code where it is taken.
 type Lock struct {
 	Process recording.ProcessID
 	Kind    Cause   // CauseLock, CauseInterpreterLock, CausePool or CauseCondition
 	Name    string  // the function that takes it, or its address
-	Address int64   // of the futex word, if that identifies it; else 0
+	Address int64   // of the futex word, if that identifies the lock; else 0
 	Stack   StackID // of one Wait for it, or None
 	Waits   []WaitID
 }
 
-// Part is a span in which a strand other than that which read it worked for a request,
-// handed over by a wake-up.
+// Part is a span in which a strand worked for a request that another strand read. A wake-up handed the work over.
 type Part struct {
 	Strand   StrandID
 	From, To Time
@@ -221,18 +218,18 @@ type Conn struct {
 	Protocol       recording.Protocol
 	TLSFrom, TLSTo Time // handshake; NoTime if none was seen
 	Resumed        recording.Tristate
-	Exchanges      int // requests served or calls made on it
+	Exchanges      int // number of requests served or calls made on it
 	Way
-	Target string // behind a proxy, which is the Peer then: who the client asked for, and the port; else ""
+	Target string // behind a proxy, which is then the Peer: the host and port that the client asked for; else ""
 }
 
 // Way is what is known of the network between a connection's ends.
 type Way struct {
-	Again     []Time   // when a segment was sent again, in order
-	RoundTrip Duration // of a connection that is Existing: the least of late to the peer and back; 0: not known
+	Again     []Time   // when a segment was retransmitted, in order
+	RoundTrip Duration // for an Existing connection: the smallest recent round-trip time to the peer; 0: not known
 }
 
-// Phase is where in its life a request or call is.
+// Phase is a stage in the life of a request or call.
 type Phase int8
 
 // Phases, in the order of the JSON contract; the first eight are those of a Call.
@@ -273,7 +270,7 @@ const (
 	NumCauses
 )
 
-// Quality says what a Segment rests on.
+// Quality is the kind of evidence that a Segment rests on.
 type Quality int8
 
 // Qualities.
@@ -297,60 +294,60 @@ type Segment struct {
 // Call is one outgoing exchange seen from the caller.
 type Call struct {
 	ID         CallID
-	Request    RequestID // None: not associated, Why says why
+	Request    RequestID // None: not associated; Why says the reason
 	Why        string    // how it was associated, or why not: a stable code
 	Process    recording.ProcessID
-	Strand     StrandID // that wrote the request, or, if it is Carried, waited for its answer
-	Behind     CallID   // of another owner on the same connection, whose answer had to come first, for the longest; None
+	Strand     StrandID // that wrote the request or, for a Carried call, waited for its answer
+	Behind     CallID   // the call of another owner, earlier on the same connection, whose answer delayed this one longest; or None
 	Conn       recording.ConnID
 	Ordinal    int    // of this exchange on its connection, from 0
 	New        bool   // the connection was opened for it
 	Cut        bool   // an end of the recording or of the connection cut it
-	Carried    bool   // threads of the client's own wrote the request and read the answer
+	Carried    bool   // the client's own threads wrote the request and read the answer
 	Peer       string // name if known, else address and port
-	Address    string // address and port; behind a proxy, who that was asked for, if known
+	Address    string // address and port; behind a proxy, the target that the proxy was asked for, if known
 	Proxy      string // its address and port; "" without one
-	Reached    Time   // of a new connection through a proxy: when that was reached; until Connected it was asked to let bytes through
+	Reached    Time   // new connection through a proxy: when the proxy was reached; until Connected it was asked to let bytes through
 	Operation  string // "GET /users/{}", the operation header, "SELECT users"; "" under TLS
 	Status     int64  // HTTP
 	Start, End Time   // End: its last byte was read
-	// Marks, NoTime where the phase did not happen or was not seen.
+	// Marks; NoTime if the phase did not happen or was not seen.
 	DNSFrom, DNSTo         Time
 	ConnectFrom, Connected Time
 	TLSFrom, TLSTo         Time
 	SendFrom, Sent         Time
 	Arrived, FirstRead     Time
 	Phases                 [PhaseReceive + 1]Duration // sum to End-Start
-	Excluded               string                     // why it is kept out of quantiles: "upgrade", "stream", "long-poll", "unpaired", ...
+	Excluded               string                     // why it is excluded from quantiles: "upgrade", "stream", "long-poll", "unpaired", ...
 	Protocol               recording.Protocol
 	Outcome                recording.Outcome     // of a command
 	Code                   string                // of a command's error
 	Transaction            recording.Transaction // of the session, after a command
-	InVain                 Duration              // of its look-up, until that was asked again for want of an answer, or by the name that has one
-	Again                  Time                  // over UDP: when it was last asked again for want of an answer; NoTime: it was not
-	Left                   Time                  // when the last byte of its request left the socket, where that was after Sent; NoTime: at once, or not seen
-	Kept                   Kept                  // what kept it back until Left
-	Turn                   Time                  // when the last such answer had come; NoTime: it stood behind none
+	InVain                 Duration              // how long its look-up went unanswered, until it was repeated or asked for the name that has an answer
+	Again                  Time                  // over UDP: when it was last repeated for want of an answer; NoTime: never
+	Left                   Time                  // when the last byte of its request left the socket, if after Sent; NoTime: at once, or not seen
+	Kept                   Kept                  // what held it back until Left
+	Turn                   Time                  // when the last answer that had to come before its own arrived; NoTime: it stood behind none
 }
 
 // Lookup is one DNS exchange.
 type Lookup struct {
 	Thread   recording.ThreadID
 	Name     string
-	From, To Time // To NoTime: no answer was seen
+	From, To Time // To is NoTime if no answer was seen
 	Rcode    int64
 	Addrs    string
-	Server   string // that was asked first
-	Again    Time   // when it was asked again, as that had not answered; NoTime: never
+	Server   string // the server that was asked first
+	Again    Time   // when it was repeated because that server had not answered; NoTime: never
 }
 
-// Datagram is one datagram that was sent to a telemetry daemon.
+// Datagram is one datagram sent to a telemetry daemon.
 type Datagram struct {
 	Strand   StrandID // that sent it, or None
 	Request  RequestID
 	Protocol recording.Protocol
 	Peer     string // address and port, or the path of a Unix socket
-	From, To Time   // of the call that sent it; equal if its beginning is not known
+	From, To Time   // of the system call that sent it; equal if its beginning is not known
 	Bytes    int64
 	Messages int64 // metrics or lines, at least
 }
@@ -376,14 +373,13 @@ type Depth struct {
 	Depth int64
 }
 
-// NeighbourSample is what a program used of the processors until a time; fields as in
-// recording.Neighbour.
+// NeighbourSample is what a program used of the processors until a time; its fields are those of recording.Neighbour.
 type NeighbourSample struct {
 	Time Time
 	recording.Neighbour
 }
 
-// HostSample is the whole machine at a time; fields as in recording.Host.
+// HostSample is the whole machine at a time; its fields are those of recording.Host.
 type HostSample struct {
 	Time Time
 	recording.Host

@@ -7,13 +7,13 @@ var (
 	stateNames   = [...]string{"unknown", "running", "runnable", "sleeping", "disk"}
 )
 
-// String returns the contract's name.
+// String returns the name in the JSON contract.
 func (p Phase) String() string { return phaseNames[p] }
 
-// String returns the contract's name.
+// String returns the name in the JSON contract.
 func (c Cause) String() string { return causeNames[c] }
 
-// String returns the contract's name.
+// String returns the name in the JSON contract.
 func (q Quality) String() string { return qualityNames[q] }
 
 // String returns the state's name.

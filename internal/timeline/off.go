@@ -2,8 +2,8 @@ package timeline
 
 import "github.com/getdwell/dwell/recording"
 
-// Off is a span off the CPU, as in recording.Off, in less memory: of most recordings these are
-// most of all.
+// Off is a span off the CPU, as in recording.Off, in less memory: most recordings contain more of these than of
+// anything else.
 type Off struct {
 	Since, Woken Time
 	Arg          int64
@@ -15,13 +15,13 @@ type Off struct {
 	*OffFaults
 }
 
-// offKey is which span off the CPU one is.
+// offKey identifies a span off the CPU.
 type offKey struct {
 	thread recording.ThreadID
 	since  Time
 }
 
-// Linger notes that a strand slept for more on a connection that it had answered.
+// Linger notes that, in this sleep, a strand waited for more on a connection whose request it had answered.
 func (t *Timeline) Linger(o *Off) {
 	if t.lingering == nil {
 		t.lingering = map[offKey]bool{}
@@ -29,7 +29,7 @@ func (t *Timeline) Linger(o *Off) {
 	t.lingering[offKey{o.Thread, o.Since}] = true
 }
 
-// Lingers reports such a sleep.
+// Lingers reports whether Linger noted the sleep.
 func (t *Timeline) Lingers(o *Off) bool { return o != nil && t.lingering[offKey{o.Thread, o.Since}] }
 
 // OffBy is what many spans off the CPU have in common.
@@ -47,5 +47,5 @@ type OffBy struct {
 	Context   recording.ContextID
 }
 
-// OffFaults are the page faults before a span off the CPU.
+// OffFaults counts the page faults before a span off the CPU.
 type OffFaults struct{ Minor, Major, Fetched int64 }

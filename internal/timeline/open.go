@@ -7,13 +7,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Open tell of some requests how many are open, and which, if it is one alone.
+// Open tells how many of a set of requests are open at a time and, if exactly one is open, which one.
 type Open struct {
 	starts, ends   []recording.Time
-	started, ended []RequestID // sums of the requests up to each
+	started, ended []RequestID // prefix sums of the request ids
 }
 
-// OpenAmong lists the requests of a kind.
+// OpenAmong returns the Open of the requests that a predicate selects.
 func OpenAmong(t *Timeline, of func(*Request) bool) *Open {
 	var list []RequestID
 	for i := range t.Requests {
@@ -24,7 +24,7 @@ func OpenAmong(t *Timeline, of func(*Request) bool) *Open {
 	return newOpenOnes(t, list)
 }
 
-// OpenIn lists the requests of each process.
+// OpenIn returns the Open of the requests of each process.
 func OpenIn(t *Timeline) map[recording.ProcessID]*Open {
 	of, all := map[recording.ProcessID][]RequestID{}, map[recording.ProcessID]*Open{}
 	for i := range t.Requests {
@@ -53,12 +53,12 @@ func newOpenOnes(t *Timeline, list []RequestID) *Open {
 	return o
 }
 
-// During returns how many are open at some time between from and to.
+// During returns how many requests are open at some time in [from, to].
 func (o *Open) During(from, to recording.Time) int {
 	return CountUpTo(o.starts, to) - CountUpTo(o.ends, from-1)
 }
 
-// At returns the request that is open at a time, None if that is not one alone.
+// At returns the request that is open at a time; None unless exactly one is open.
 func (o *Open) At(t recording.Time) RequestID {
 	if o == nil || o.During(t, t) != 1 {
 		return None
@@ -66,8 +66,8 @@ func (o *Open) At(t recording.Time) RequestID {
 	return sumOf(o.started, CountUpTo(o.starts, t)) - sumOf(o.ended, CountUpTo(o.ends, t-1))
 }
 
-// Throughout returns the request that is open all through a span if no other is open in
-// any of it, or None.
+// Throughout returns the request that is open during a whole span, if no other request is open in any part of it; else
+// None.
 func (o *Open) Throughout(from, to recording.Time) RequestID {
 	if o == nil || o.During(from, to) != 1 || o.During(to, to) != 1 || o.During(from, from) != 1 {
 		return None
@@ -75,7 +75,7 @@ func (o *Open) Throughout(from, to recording.Time) RequestID {
 	return o.At(to)
 }
 
-// sumOf is that of the first n.
+// sumOf returns the sum of the first n.
 func sumOf(sums []RequestID, n int) RequestID {
 	if n == 0 {
 		return 0
@@ -89,8 +89,8 @@ func CountUpTo(times []recording.Time, t recording.Time) int {
 	return n
 }
 
-// FullAt returns whether, at a time, as many of some spans have begun and are not over as
-// ever are at once. It sorts both lists.
+// FullAt takes the begin and end times of some spans. The function it returns reports whether, at a time, as many of
+// the spans are open as ever are at once. FullAt sorts both lists.
 func FullAt(begun, over []recording.Time) func(recording.Time) bool {
 	slices.Sort(begun)
 	slices.Sort(over)

@@ -6,25 +6,25 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Request is one unit of inbound work. There may be millions: what is the same for many, and what
-// few have, is kept beside them.
+// Request is one unit of inbound work. A timeline may contain millions, so what is the same for many requests, and what
+// few requests have, is stored apart.
 type Request struct {
 	*RequestBy
 	*RequestMore
 	segments   string // packed: see Segments
 	ID         RequestID
 	Strand     StrandID // that read it, or None
-	Ordinal    int32    // of this request on its connection, from 0 since it was recorded
+	Ordinal    int32    // its position on the connection, from 0 since the connection was recorded
 	Cut        bool     // an end of the recording cut it
-	Queued     bool     // its first byte was ready before recording began, and waited long: Start is when that began
-	Unanswered bool     // it was open for long at the end of the recording: End is that
+	Queued     bool     // its first byte was ready before recording began, and it waited long: Start is when recording of its connection began
+	Unanswered bool     // it was still open at the end of the recording, which is its End, and had been for long
 	Lossy      bool     // facts were lost while it ran
 	Process    recording.ProcessID
 	Conn       recording.ConnID
 	Start      Time // its first byte was ready in the socket
 	FirstRead  Time
 	FirstWrite Time // of the response
-	End        Time // its last byte was written, or had left the socket where that is later
+	End        Time // its last byte was written, or had left the socket if that is later
 }
 
 // RequestBy is what many requests have in common. It is never changed.
@@ -35,20 +35,20 @@ type RequestBy struct {
 	Excluded string // as in Call
 }
 
-// RequestMore is what few requests have; those that have none of it share one.
+// RequestMore is what few requests have. All requests without any of it share one RequestMore.
 type RequestMore struct {
 	Calls []CallID
 	Parts []Part // work for it on other strands, in order of start
-	Held  Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
-	Kept  Kept   // since Held: why
+	Held  Time   // since when the socket held back the end of the response, until End; NoTime: it did not
+	Kept  Kept   // why, since Held
 
-	shared bool // by requests that have none of it
+	shared bool // by requests without any of it
 }
 
-// NoMore is what requests share that have none of it.
+// NoMore returns the RequestMore that requests without any of it share.
 func NoMore() *RequestMore { return &RequestMore{shared: true} }
 
-// More is what of RequestMore a request has, to be changed.
+// More returns the request's own RequestMore, which may be changed.
 func (r *Request) More() *RequestMore {
 	if r.shared {
 		r.RequestMore = new(RequestMore)
@@ -59,8 +59,8 @@ func (r *Request) More() *RequestMore {
 // Duration of the request.
 func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
 
-// Served is when who served it was done with it: the end of its response had been written, also if the
-// socket kept that back.
+// Served returns when the server was done with the request: the end of its response had been written, even if the
+// socket held it back afterwards.
 func (r *Request) Served() Time {
 	if r.Held != recording.NoTime {
 		return r.Held
@@ -68,10 +68,10 @@ func (r *Request) Served() Time {
 	return r.End
 }
 
-// OpenAt reports that it was under way at a time: somebody had read it, and it was not over.
+// OpenAt reports whether the request was under way at a time: it had been read, and had not ended.
 func (r *Request) OpenAt(at Time) bool { return r.FirstRead <= at && at < r.End }
 
-// Unaccounted is how much of it no Segment accounts for.
+// Unaccounted returns how much of the request's duration no Segment accounts for.
 func (r *Request) Unaccounted() Duration {
 	rest := r.Duration()
 	for s := r.Segments(); s.Next(); {
@@ -80,20 +80,20 @@ func (r *Request) Unaccounted() Duration {
 	return rest
 }
 
-// Measured reports whether the request belongs in latency quantiles.
+// Measured reports whether the request counts in latency quantiles.
 func (r *Request) Measured() bool { return !r.Cut && r.Excluded == "" }
 
-// Lost reports that facts were lost in a span: what is missing in it may have been there.
+// Lost reports whether facts were lost in a span: what is missing from it may have happened.
 func (t *Timeline) Lost(from, to Time) bool {
 	return slices.ContainsFunc(t.Losses, func(l Loss) bool { return l.From <= to && l.To >= from })
 }
 
-// Kept is what kept the end of a message in our socket after it had been written.
+// Kept is what held back the end of a message in our socket after it had been written.
 type Kept int64
 
-// What may have, by the numbers of recording.Late.
+// The reasons, by the numbers of recording.Late.
 const (
 	KeptNagle   Kept = iota // until the other end had acknowledged what was sent before
-	KeptNoRoom              // there was no room for it at the other end, or under way
+	KeptNoRoom              // the other end, or the network, had no room for it
 	KeptRefused             // this host dropped it on its way out
 )

@@ -5,14 +5,13 @@ import (
 	"math/bits"
 )
 
-// SegmentPacker gives requests their segments, in one piece of memory.
+// SegmentPacker packs the segments of requests into one piece of memory.
 type SegmentPacker struct {
 	packed []byte
-	ends   []int // of each request's, in packed
+	ends   []int // of each request's segments, in packed
 }
 
-// Pack gives each of some requests its segments, which of may return in the same memory again
-// and again.
+// Pack gives each of some requests its segments. The function of may reuse the memory that it returns.
 func (k *SegmentPacker) Pack(requests []Request, of func(*Request) []Segment) {
 	packed := k.packed[:0]
 	ends := k.ends[:0]
@@ -27,24 +26,23 @@ func (k *SegmentPacker) Pack(requests []Request, of func(*Request) []Segment) {
 	k.packed, k.ends = packed, ends
 }
 
-// Segments reads the segments of a request one after another: they are kept packed, for there are
-// many of each request.
+// Segments iterates over a request's segments. They are kept packed because every request has many.
 //
 //	for s := r.Segments(); s.Next(); {
 type Segments struct {
-	Segment        // the one at hand, once Next has returned true
-	packed  string // of the request
-	at      int    // where in it the next one begins
-	call    CallID // of the last one that was part of a call
+	Segment        // the current one, once Next has returned true
+	packed  string // the request's segments
+	at      int    // where in packed the next one begins
+	call    CallID // of the last segment that was part of a call
 	blocker RequestID
 }
 
-// Segments of a request: ordered, disjoint, within [Start, End).
+// Segments returns an iterator over the request's segments: ordered, disjoint, within [Start, End).
 func (r *Request) Segments() Segments {
 	return Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, packed: r.segments, at: kindsSize, blocker: r.ID}
 }
 
-// SegmentList is a list of the request's segments; nil if there are none.
+// SegmentList returns the request's segments as a list; nil if there are none.
 func (r *Request) SegmentList() []Segment { return r.appendSegments(nil) }
 
 func (r *Request) appendSegments(list []Segment) []Segment {
@@ -54,7 +52,7 @@ func (r *Request) appendSegments(list []Segment) []Segment {
 	return list
 }
 
-// SetSegments replaces the request's segments. Its ID, Strand and Start must not change any more.
+// SetSegments replaces the request's segments. The request's ID, Strand and Start must not change afterwards.
 func (r *Request) SetSegments(list []Segment) {
 	r.segments = string(r.packSegments(nil, list))
 }
@@ -82,12 +80,12 @@ func (t *Timeline) ChangeCalled(change func(*Segment)) {
 	}
 }
 
-// Has reports whether a segment of the request has a cause.
+// Has reports whether any segment of the request has a cause.
 func (r *Request) Has(cause Cause) bool {
 	return r.segments != "" && r.segments[cause/8]>>(cause%8)&1 != 0
 }
 
-// Causes are those that segments of the request have, by bit.
+// Causes returns the causes of the request's segments, as a bit set.
 func (r *Request) Causes() (set uint) {
 	if r.segments != "" {
 		set = uint(r.segments[0]) | uint(r.segments[1])<<8
@@ -95,37 +93,36 @@ func (r *Request) Causes() (set uint) {
 	return set
 }
 
-// HasPhase reports whether a segment of the request has a phase.
+// HasPhase reports whether any segment of the request has a phase.
 func (r *Request) HasPhase(phase Phase) bool {
 	return r.segments != "" && r.segments[2+phase/8]>>(phase%8)&1 != 0
 }
 
-// kindsSize is how many bytes, before the segments, say with a bit each which causes there are, and then which phases.
+// kindsSize is the number of bytes before the segments: bit sets of the causes, then of the phases, that occur.
 const kindsSize = 2 + 2
 
-// What is packed has four bits for the cause and the phase each: a 17th of either does not compile.
+// The packed form has four bits each for the cause and the phase: a 17th of either does not compile.
 const (
 	_ = uint(16 - NumCauses)
 	_ = uint(16 - NumPhases)
 )
 
-// Of each segment two bytes say what it is, and what follows its length: what is as it was in the
-// one before is left out.
+// Two bytes describe each segment, then its length follows. What equals the previous segment's value is left out.
 const (
-	packedGap    = 1 << 6 // of the first byte, beside cause and quality: it does not begin where the one before ended
-	packedStrand = 1 << 7 // it has another strand
-	packedCall   = 1 << 4 // of the second byte, beside the phase
+	packedGap    = 1 << 6 // in the first byte, beside cause and quality: it does not begin where the previous one ended
+	packedStrand = 1 << 7 // its strand differs from the previous one's
+	packedCall   = 1 << 4 // in the second byte, beside the phase
 	packedBlock  = 1 << 5
-	packedLength = 6 // from this bit on: the length has two bytes more than that, or eight
+	packedLength = 6 // from this bit on: how many bytes more than two the length has; packedLong: it has eight
 )
 
-// packedLong is of a length that four bytes do not hold.
+// packedLong marks a length that does not fit in four bytes.
 const packedLong = 3
 
-// packedSlack is how many bytes follow the segments, as four are read where a length has two.
+// packedSlack is the number of bytes after the segments: reading a length always reads four bytes, even if it has two.
 const packedSlack = 2
 
-// packLength appends the length of the segment whose two bytes are before it.
+// packLength appends a segment's length after the two bytes that describe the segment.
 func packLength(to []byte, length uint64) []byte {
 	width := max(0, (bits.Len64(length)+7)/8-2)
 	if width >= packedLong {
@@ -136,7 +133,7 @@ func packLength(to []byte, length uint64) []byte {
 	return binary.LittleEndian.AppendUint32(to, uint32(length))[:len(to)+width+2]
 }
 
-// packSegments appends segments to what is packed.
+// packSegments appends the packed form of segments.
 func (r *Request) packSegments(to []byte, list []Segment) []byte {
 	last := Segment{To: r.Start, Strand: r.Strand}
 	call, blocker := CallID(0), r.ID
@@ -217,7 +214,7 @@ func (s *Segments) Next() bool {
 	return true
 }
 
-// unsigned reads a number as binary.AppendUvarint writes it, and returns where what follows it begins.
+// unsigned reads a number that binary.AppendUvarint wrote, and returns the position after it.
 func unsigned(b string, at int) (n uint64, next int) {
 	for shift := 0; ; shift += 7 {
 		c := b[at]
@@ -229,5 +226,5 @@ func unsigned(b string, at int) (n uint64, next int) {
 	}
 }
 
-// signed is the number that binary.AppendVarint writes as n.
+// signed converts an unsigned number back to the signed one that binary.AppendVarint wrote.
 func signed(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is kept of a request's segments gives back each as it was: with gaps between them, parts
-// of calls in any order, strands that come and go, and others that the request waited behind.
+// Packing a request's segments preserves each of them: with gaps between them, parts of calls in any order, changing
+// strands, and other requests that the request waited behind.
 func TestSegmentsAreKeptAsTheyWere(t *testing.T) {
 	want := []Segment{
 		{From: 1000, To: 1300, Phase: PhaseUnread, Cause: CauseEventLoop, Quality: Exact, Call: None, Strand: 2, Blocker: 90},

@@ -5,9 +5,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// SiteOf returns the frame that best names the place of a wait: the innermost one of
-// the application; else of a library it brought along; else the innermost outside of
-// what implements locks. False if the stack has no frame.
+// SiteOf returns the frame that best names the place of a wait. It prefers the innermost frame of the application, then
+// that of a library that came with the application, then the innermost frame outside the code that implements locks. It
+// returns false if the stack has no frame.
 func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
 	f := t.FrameOf(id, symbol.IsApplication)
 	if f == None {
@@ -23,8 +23,8 @@ func frameIn(t *Timeline, f FrameID) (recording.Frame, bool) {
 	return t.Frames[f], true
 }
 
-// SiteFrame returns the innermost frame beyond the runtime, libraries included: what
-// tells a pool or a queue from others, whoever in the application turns to it.
+// SiteFrame returns the innermost frame beyond the runtime, libraries included. It tells one pool or queue from
+// another, no matter which part of the application uses it.
 func (t *Timeline) SiteFrame(id StackID) FrameID {
 	if f := t.FrameOf(id, symbol.IsOwnCode); f != None {
 		return f
@@ -32,7 +32,7 @@ func (t *Timeline) SiteFrame(id StackID) FrameID {
 	return t.FrameOf(id, symbol.IsBeyondLocks)
 }
 
-// NativeSite returns the innermost frame that is not of the C library.
+// NativeSite returns the innermost frame outside the C library.
 func (t *Timeline) NativeSite(id StackID) FrameID {
 	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
 		f := t.Stacks[id].Frame
@@ -45,15 +45,14 @@ func (t *Timeline) NativeSite(id StackID) FrameID {
 	return None
 }
 
-// LockSite returns the frame that takes the lock a stack waits for: the innermost
-// outside of what implements locks, of the runtime's own library too. False if the
-// stack has none.
+// LockSite returns the frame that takes the lock a stack waits for: the innermost frame outside the code that
+// implements locks, which may belong to the runtime's own library. It returns false if the stack has none.
 func (t *Timeline) LockSite(id StackID) (recording.Frame, bool) {
 	return frameIn(t, t.FrameOf(id, symbol.IsBeyondLocks))
 }
 
-// is reports whether a frame is of a kind. They are known beforehand in a timeline that
-// was built, as opposed to one that was put together.
+// is reports whether a frame is of a kind. The kinds are computed beforehand only if the timeline was built from a
+// recording (SetStacks), not if it was put together by hand.
 func (t *Timeline) is(f FrameID, of symbol.Kind) bool {
 	if int(f) < len(t.frameKinds) {
 		return t.frameKinds[f]&of != 0
@@ -61,8 +60,8 @@ func (t *Timeline) is(f FrameID, of symbol.Kind) bool {
 	return symbol.KindOf(t.Frames[f])&of != 0
 }
 
-// FrameOf returns the innermost frame of a kind, of those of a managed runtime if
-// the stack has any; None if there is none.
+// FrameOf returns the innermost frame of a kind. It prefers frames of a managed runtime, if the stack has any. It
+// returns None if there is none.
 func (t *Timeline) FrameOf(id StackID, of symbol.Kind) FrameID {
 	best := FrameID(None)
 	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {

@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A wait is shown at the line of the service's own code, however deep in libraries it
-// happens; what tells one pool from another is the library's own frame.
+// A wait is shown at the line of the service's own code, however deep in libraries it happens; the library's own frame
+// distinguishes one pool from another.
 func TestSiteOfIsTheServicesOwn(t *testing.T) {
 	tl := &Timeline{}
 	id := StackID(None)

@@ -17,7 +17,7 @@ type WaitStacks struct {
 	None     Duration
 }
 
-// SetStacks gives the timeline its frames and stacks.
+// SetStacks sets the timeline's frames and stacks.
 func (t *Timeline) SetStacks(frames []recording.Frame, stacks []Stack) {
 	t.Frames, t.Stacks, t.frameKinds = frames, stacks, make([]symbol.Kind, len(frames))
 	for i := range frames {
@@ -43,13 +43,13 @@ func (t *Timeline) StacksIn(s StrandID, from, to Time) []StackAt {
 	return list[i:max(i, k)]
 }
 
-// WaitAt returns the Wait a strand was in at a time: asleep, not yet made runnable.
-// None if it was in none.
+// WaitAt returns the Wait a strand was in at a time: asleep, not yet made runnable. It returns None if the strand was
+// in none.
 func (t *Timeline) WaitAt(s StrandID, at Time) WaitID {
 	return t.waitAmong(t.Strands[s].Waits, at)
 }
 
-// SleepAt is the same of a strand's Sleeps.
+// SleepAt is WaitAt for a strand's Sleeps.
 func (t *Timeline) SleepAt(s StrandID, at Time) WaitID {
 	return t.waitAmong(t.Sleeps(s), at)
 }
@@ -65,7 +65,7 @@ func (t *Timeline) waitAmong(list []WaitID, at Time) WaitID {
 	return list[i]
 }
 
-// OnStack reports that a function is on a stack.
+// OnStack reports whether a function is on a stack.
 func (t *Timeline) OnStack(stack int, function string) bool {
 	for id := StackID(stack); id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
 		if t.Frames[t.Stacks[id].Frame].Function == function {

@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// MergeStints puts spans in order and makes one of those that overlap.
+// MergeStints sorts spans and merges those that overlap.
 func MergeStints(list []Stint) []Stint {
 	var out []Stint
 	for _, x := range lists.ByTime(list, func(x *Stint) recording.Time { return x.From }) {
@@ -26,8 +26,8 @@ type Stint struct {
 	Request  RequestID
 }
 
-// Stints are, for each strand, the requests it worked for, in order of time. Spans of
-// a strand that serves one request at a time are disjoint; a Loop has none here.
+// Stints lists, for each strand, the requests it worked for, in order of time. If a strand serves one request at a
+// time, its spans are disjoint; a Loop has none here.
 type Stints [][]Stint
 
 // At returns the request a strand worked for at a time, or None.
@@ -40,8 +40,7 @@ func (o Stints) At(s StrandID, at recording.Time) RequestID {
 	return list[i-1].Request
 }
 
-// Hands lists by strand which requests it worked for that another one had read, in order of
-// time.
+// Hands lists, by strand, the requests that the strand worked for and another strand had read, in order of time.
 func Hands(t *Timeline) Stints {
 	on := make(Stints, len(t.Strands))
 	for i := range t.Requests {

@@ -9,10 +9,10 @@ import (
 // File is a regular file that a thread waited for.
 type File struct {
 	Name        string // the end of its path, identifiers as {}; "" unknown
-	First, Size int64  // bytes, when it was first and last told of
+	First, Size int64  // bytes, when it was first and last reported
 }
 
-// Named returns the file's name; "" of one that is not known, which may be nil.
+// Named returns the file's name; "" if it is not known. The file may be nil.
 func (f *File) Named() string {
 	if f == nil {
 		return ""
@@ -20,9 +20,8 @@ func (f *File) Named() string {
 	return f.Name
 }
 
-// Sync is one system call that waited until data was on a device, or the part of it that did,
-// whatever its thread did meanwhile. Of one that was not recorded whole it is from the first sleep
-// within to the last.
+// Sync is one system call that waited until data was on a device. It covers the part that waited, whatever the thread
+// did meanwhile. If the call was not recorded whole, it covers the span from the call's first sleep to its last.
 type Sync struct {
 	Strand    StrandID // the thread
 	Goroutine recording.GoroutineID
@@ -34,15 +33,14 @@ type Sync struct {
 // SyncID is an index of Syncs.
 type SyncID int32
 
-// Usage is what threads had of storage. Reads and writes are of files, sockets and pipes
-// alike.
+// Usage is the threads' use of storage. Reads and writes include files, sockets and pipes.
 type Usage struct {
-	Minor, Major int64 // page faults, and of them those that read from storage
+	Minor, Major int64 // page faults, and those of them that read from storage
 	Fetched      int64 // bytes read from storage, not from the page cache
 	In, Out      int64 // bytes that reads returned, and that writes took
 }
 
-// AddSleeps takes the sleeps of threads that held goroutines up.
+// AddSleeps adds the sleeps of threads that delayed goroutines.
 func (t *Timeline) AddSleeps(of map[StrandID][]WaitID) {
 	for s, list := range of {
 		list = append(list, t.Strands[s].Waits...)
@@ -52,8 +50,8 @@ func (t *Timeline) AddSleeps(of map[StrandID][]WaitID) {
 	t.sleepsOf = of
 }
 
-// Sleeps lists the Waits of a strand; of a goroutine, too, the sleeps of threads, for a
-// disk, a program or in page faults, that held it up.
+// Sleeps lists the Waits of a strand. For a goroutine it includes the sleeps of threads that delayed it: for a disk,
+// for a program or in page faults.
 func (t *Timeline) Sleeps(s StrandID) []WaitID {
 	if list := t.sleepsOf[s]; list != nil {
 		return list
@@ -61,8 +59,8 @@ func (t *Timeline) Sleeps(s StrandID) []WaitID {
 	return t.Strands[s].Waits
 }
 
-// Usage sums what the threads of a process, or of all if it is NoProcess, had of storage
-// until they left their CPUs in [from, to).
+// Usage sums the use of storage by the threads of a process, or of all processes for NoProcess. It counts what threads
+// had used when they left their CPUs in [from, to).
 func (t *Timeline) Usage(p recording.ProcessID, from, to Time) (sum Usage) {
 	for i := range t.Strands {
 		if p != recording.NoProcess && t.Strands[i].Process != p {
@@ -87,7 +85,7 @@ func (u *Usage) add(off *Off) {
 	u.Out += off.Out
 }
 
-// FileName names the file that a sleep was for; "" if that is not known.
+// FileName returns the name of the file that a sleep was for; "" if that is not known.
 func (t *Timeline) FileName(off *Off) string {
 	if off == nil {
 		return ""

@@ -14,7 +14,7 @@ type Mapping struct {
 	Strand  StrandID
 	Syscall string
 	Bytes   int64
-	Before  int64 // the largest that the process had mapped of the file until then, or mremap's old size; 0 none
+	Before  int64 // the largest size of the file that the process had mapped before, or mremap's old size; 0 none
 	File    recording.FileID
 }
 
@@ -23,10 +23,10 @@ type MemoryWait struct {
 	Strand   StrandID
 	From, To Time
 	Write    bool     // to change the address space
-	Owner    StrandID // that changed it when the wait began, or None
+	Owner    StrandID // the strand that was changing it when the wait began, or None
 }
 
-// BlockIO is what a block device did for anybody in a span.
+// BlockIO is what a block device did in a span, for any process.
 type BlockIO struct {
 	To Time
 	recording.BlockIO
@@ -44,16 +44,16 @@ func (t *Timeline) MemoryWaitIn(strand StrandID, from, to Time) *MemoryWait {
 	return t.memoryByStrand.In(strand, from, to)
 }
 
-// SetMemoryWaits takes the waits for address spaces, in order of their strands.
+// SetMemoryWaits sets the waits for address spaces, in order of their strands.
 func (t *Timeline) SetMemoryWaits(of MemoryWaitsByStrand) {
 	t.memoryByStrand = of
 	t.MemoryWaits = lists.ByTime(of, func(w *MemoryWait) Time { return w.From })
 }
 
-// MemoryWaitsByStrand are in order of their strands, those of one strand in order of their ends.
+// MemoryWaitsByStrand is ordered by strand, and for each strand by end.
 type MemoryWaitsByStrand []MemoryWait
 
-// In is MemoryWaitIn.
+// In implements MemoryWaitIn.
 func (l MemoryWaitsByStrand) In(strand StrandID, from, to Time) *MemoryWait {
 	i, _ := slices.BinarySearchFunc(l, from+1, func(w MemoryWait, at Time) int {
 		return cmp.Or(cmp.Compare(w.Strand, strand), cmp.Compare(w.To, at))

@@ -9,30 +9,30 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TaskPools are strands that do what they are handed, one piece after the other, and wake who waits for
-// the result: threads that wait for work at one futex, or processes that the service started. Which
-// piece of work is whose need not be known: each ends as its strand wakes somebody.
+// TaskPools are strands that do what they are handed, one piece of work after the other, and wake whoever waits for the
+// result. They are threads that wait for work at one futex, or processes that the service started. The owner of each
+// piece need not be known: a piece ends when its strand wakes another.
 type TaskPools struct {
 	t     *Timeline
 	of    map[recording.ThreadID]StrandID
-	homes map[recording.ProcessID]recording.ProcessID // of processes that serve, themselves; of what they started, theirs
+	homes map[recording.ProcessID]recording.ProcessID // a process that serves maps to itself; a process that it started maps to the server's home
 	owns  map[StrandID]bool                           // it serves requests itself
 	ends  map[StrandID][]Time                         // when each is known to have ended a piece of work
-	word  map[StrandID]int64                          // futex at which each sleeps most of all
+	word  map[StrandID]int64                          // the futex at which each sleeps longest
 	rests map[StrandID][]Stint
 
 	pieces []*Piece
 }
 
-// Piece is a piece of work that somebody waits for.
+// Piece is a piece of work that a strand waits for.
 type Piece struct {
-	By       StrandID // who ended it
-	From, To Time     // it was waited for
-	Began    Time     // By began with it, as far as is known
-	Queued   []Stint  // before that, in which it lay in a queue: none of By's mates waited for work
+	By       StrandID // the strand that ended it
+	From, To Time     // when it was waited for
+	Began    Time     // when By began it, as far as is known
+	Queued   []Stint  // time before Began in a queue: no other member of By's pool waited for work
 }
 
-// FindTaskPools finds those of all processes that serve requests.
+// FindTaskPools finds the task pools of all processes that serve requests.
 func FindTaskPools(t *Timeline) *TaskPools {
 	x := &TaskPools{t: t, of: map[recording.ThreadID]StrandID{}, homes: map[recording.ProcessID]recording.ProcessID{}, owns: map[StrandID]bool{},
 		ends: map[StrandID][]Time{}, word: map[StrandID]int64{}, rests: map[StrandID][]Stint{}}
@@ -40,7 +40,7 @@ func FindTaskPools(t *Timeline) *TaskPools {
 		x.homes[t.Requests[i].Process] = t.Requests[i].Process
 		x.owns[t.Requests[i].Strand] = true
 	}
-	for i := range t.Processes { // whoever starts a process is declared before it
+	for i := range t.Processes { // a process's parent is declared before it
 		if p := &t.Processes[i]; x.homes[p.ID] == recording.NoProcess && x.homes[p.Parent] != recording.NoProcess {
 			x.homes[p.ID] = x.homes[p.Parent]
 		}
@@ -59,7 +59,8 @@ func FindTaskPools(t *Timeline) *TaskPools {
 	return x
 }
 
-// HotSpots reports the name of a thread that is HotSpot's own: it compiles or collects, and works for no request.
+// HotSpots reports whether a thread's name is that of one of HotSpot's own threads, which compile or collect and work
+// for no request.
 func HotSpots(name string) bool {
 	return slices.ContainsFunc([]string{
 		"GC Thread#", "G1 ", "ParGC Thread#", "ZWorker", "ZDriver", "ZDirector", "ZUnmapper", "ZStat", "Shenandoah", "VM Thread", "VM Periodic", "C1 Comp", "C2 Comp",
@@ -67,7 +68,7 @@ func HotSpots(name string) bool {
 	}, func(own string) bool { return strings.HasPrefix(name, own) })
 }
 
-// mostAt is the futex at which a strand sleeps longest; 0 if it does at none.
+// mostAt returns the futex at which a strand sleeps longest; 0 if it sleeps at none.
 func mostAt(intervals []Interval) (word int64) {
 	at := map[int64]recording.Duration{}
 	for i := range intervals {
@@ -81,10 +82,10 @@ func mostAt(intervals []Interval) (word int64) {
 	return word
 }
 
-// besides reports two words of one thing that is waited at: a condition has several.
+// besides reports whether two futex words belong to one thing that is waited at: a condition variable has several.
 func besides(a, b int64) bool { return a != 0 && a-b < 64 && b-a < 64 }
 
-// waker is who ended a sleep, of the strands that pools may be of; None if none did.
+// waker returns the strand that ended a sleep, if it may belong to a pool; else None.
 func (x *TaskPools) waker(iv *Interval) StrandID {
 	if iv.State != StateSleeping || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread || iv.Off.Woken == recording.NoTime {
 		return None
@@ -99,8 +100,8 @@ func (x *TaskPools) sameProcess(a, b StrandID) bool {
 	return x.t.Strands[a].Process == x.t.Strands[b].Process
 }
 
-// Ended notes who ended a strand's wait in a span, and when: a process that somebody in the strand's
-// own was told by and passed that on, or a thread. Nil if that is not known.
+// Ended notes which strand ended a strand's wait in a span, and when. That is a thread, or a process that told a thread
+// of the waiting strand's process, which passed the news on. Ended returns nil if this is not known.
 func (x *TaskPools) Ended(s StrandID, from, to Time) *Piece {
 	by, at := x.endedBy(s, from, to)
 	if by == None {
@@ -128,8 +129,8 @@ func (x *TaskPools) endedBy(s StrandID, from, to Time) (by StrandID, at Time) {
 	return by, at
 }
 
-// lastWaker is who ended the last sleep of a strand in (from, to], of those that count; None if
-// nobody known did.
+// lastWaker returns the strand that ended the last sleep of a strand in (from, to], of the sleeps that count, and when;
+// None if no known strand did.
 func (x *TaskPools) lastWaker(s StrandID, from, to Time, counts func(*Interval, StrandID) bool) (StrandID, Time) {
 	list := Clipped(x.t.Strands[s].Intervals, from, to+1)
 	for k := len(list) - 1; k >= 0; k-- {
@@ -144,8 +145,8 @@ func (x *TaskPools) lastWaker(s StrandID, from, to Time, counts func(*Interval, 
 	return None, recording.NoTime
 }
 
-// Mates are who does the same work as a strand, itself included: threads of its process that wait
-// for work where it does, or processes that were started by the same one.
+// Mates returns the strands that do the same work as a strand, itself included: threads of its process that wait for
+// work at the same place, or processes with the same parent.
 func (x *TaskPools) Mates(s StrandID) (mates []StrandID) {
 	away := x.away(s)
 	for m := range x.ends {
@@ -157,7 +158,7 @@ func (x *TaskPools) Mates(s StrandID) (mates []StrandID) {
 	return mates
 }
 
-// away reports a strand of a process that another one which serves had started.
+// away reports whether a strand belongs to a process that a serving process had started.
 func (x *TaskPools) away(s StrandID) bool {
 	p := x.t.Strands[s].Process
 	return x.homes[p] != p
@@ -172,8 +173,8 @@ func (x *TaskPools) parent(s StrandID) recording.ProcessID {
 	return recording.NoProcess
 }
 
-// restsOf is when a strand waits for work: at the futex at which it sleeps most of all, or until
-// another process of the service tells it something.
+// restsOf returns when a strand waits for work: at the futex at which it sleeps longest or, in a process that the
+// service started, until another process of the service wakes it.
 func (x *TaskPools) restsOf(s StrandID) []Stint {
 	list, known := x.rests[s]
 	if known {
@@ -194,14 +195,14 @@ func (x *TaskPools) restsOf(s StrandID) []Stint {
 	return list
 }
 
-// Settle tells of all pieces when they were begun. Who comes first is served first: of those that are not
-// done, as many are under way as there are mates.
+// Settle determines when each piece of work was begun. Pieces are served in order of arrival, and as many unfinished
+// pieces are under way as the pool has members.
 func (x *TaskPools) Settle() {
 	for _, list := range x.ends {
 		slices.Sort(list)
 	}
 	slices.SortStableFunc(x.pieces, func(a, b *Piece) int { return cmp.Compare(a.From, b.From) })
-	mates, open := map[StrandID][]StrandID{}, map[StrandID][]Time{} // by the first of the mates: when those end that are not done
+	mates, open := map[StrandID][]StrandID{}, map[StrandID][]Time{} // by the pool's first member: when its unfinished pieces end
 	for _, p := range x.pieces {
 		if mates[p.By] == nil {
 			mates[p.By] = x.Mates(p.By)
@@ -219,7 +220,8 @@ func (x *TaskPools) Settle() {
 	}
 }
 
-// settle looks when who ended a piece had waited for work, or ended another, and whether others waited for work.
+// settle corrects a piece by three observations: when the strand that ended it last waited for work, when that strand
+// ended the previous piece, and when other members waited for work.
 func (x *TaskPools) settle(p *Piece, mates []StrandID) {
 	rests, ends := x.restsOf(p.By), x.ends[p.By]
 	if i := sort.Search(len(rests), func(k int) bool { return rests[k].To > p.To }); i > 0 {
@@ -234,7 +236,7 @@ func (x *TaskPools) settle(p *Piece, mates []StrandID) {
 	}
 }
 
-// outside cuts what lies in others, which are in order, out of spans.
+// outside removes from spans what lies in others, which are in order.
 func outside(list, others []Stint) (out []Stint) {
 	for _, s := range list {
 		i := sort.Search(len(others), func(k int) bool { return others[k].To > s.From })

@@ -2,15 +2,15 @@ package timeline
 
 import "sort"
 
-// Tenures returns who had a lock while others waited for it, in order and disjoint,
-// without what is not known. Waits that overlap tell of the same holders; each span is
-// taken from the one that began first. It takes linear time.
+// Tenures returns which strands held a lock while others waited for it, in order and disjoint; unknown spans are
+// missing. Overlapping waits report the same holders: each span is taken from the wait that began first. Tenures takes
+// linear time.
 func (t *Timeline) Tenures(id LockID) []Hold {
 	if id < 0 || int(id) >= len(t.Locks) {
 		return nil
 	}
 	var list []Hold
-	told := Time(0) // up to here
+	told := Time(0) // covered up to here
 	for _, w := range t.Locks[id].Waits {
 		holds := t.Waits[w].Holds
 		for _, h := range holds[sort.Search(len(holds), func(k int) bool { return holds[k].To > told }):] {

@@ -12,16 +12,15 @@ import (
 type Transaction struct {
 	Conn     recording.ConnID
 	Peer     string
-	From, To Time     // its first command was sent, the reply to its last one was read
+	From, To Time     // when its first command was sent, and when the reply to its last one was read
 	Calls    []CallID // made in it, in order
-	Idle     Duration // of its span, no command of it was under way: the session was idle in transaction
+	Idle     Duration // how much of its span no command was under way: the session was idle in transaction
 	Cut      bool     // the recording or the connection ended before it
-	Inferred bool     // its end or beginning rests on a command's name: the server's word was not seen
+	Inferred bool     // its end or beginning is inferred from a command's name: the server's own report was not seen
 }
 
-// Transactions finds the transactions of PostgreSQL and MySQL sessions, in order of their start. A
-// session's state is what its server says after each command; where that was not
-// captured, or is encrypted, what the command's name tells.
+// Transactions finds the transactions of PostgreSQL and MySQL sessions, in order of start. A session's state is what
+// its server reports after each command. If that was not captured, or is encrypted, the command's name decides.
 func (t *Timeline) Transactions() []Transaction {
 	sessions := map[recording.ConnID][]CallID{}
 	for i := range t.Calls {
@@ -51,7 +50,7 @@ func (t *Timeline) session(calls []CallID) []Transaction {
 		if open == nil {
 			out = append(out, Transaction{Conn: c.Conn, Peer: c.Peer, From: c.SendFrom, To: c.SendFrom})
 			open = &out[len(out)-1]
-			inferred = inferred || c.Operation != "BEGIN" && c.Ordinal == 0 // joined in the midst of it
+			inferred = inferred || c.Operation != "BEGIN" && c.Ordinal == 0 // joined in the middle
 		}
 		open.Idle += max(0, c.SendFrom.Sub(open.To))
 		open.To = max(open.To, c.End)
@@ -68,8 +67,7 @@ func (t *Timeline) session(calls []CallID) []Transaction {
 	return out
 }
 
-// stateAfter tells whether a session is in a transaction after a call, and whether that
-// was inferred.
+// stateAfter reports whether a session is in a transaction after a call, and whether that was inferred.
 func stateAfter(c *Call, before bool) (open, inferred bool) {
 	switch c.Transaction {
 	case recording.TransactionIdle:
@@ -83,7 +81,7 @@ func stateAfter(c *Call, before bool) (open, inferred bool) {
 		return true, true
 	case "COMMIT", "END", "ABORT":
 		return false, true
-	case "ROLLBACK": // it may be to a savepoint; of a session of which no answer is seen, rather too short than too long
+	case "ROLLBACK": // may be to a savepoint; if no answer is seen (TLS), prefer too short a transaction to too long a one
 		if c.Protocol == recording.ProtocolTLS {
 			return false, true
 		}
@@ -91,7 +89,7 @@ func stateAfter(c *Call, before bool) (open, inferred bool) {
 	return before, false
 }
 
-// InTransaction reports a call after which its session is held for who made it.
+// InTransaction reports whether the session stays reserved for the call's owner after the call.
 func InTransaction(c *Call) bool {
 	return c.Transaction == recording.TransactionOpen || c.Transaction == recording.TransactionFailed
 }

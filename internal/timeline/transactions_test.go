@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Each case is a session: when each command was sent, its name, when it was answered,
-// and what the server then said of the transaction ("" if that was not captured).
+// Each case is a session: when each command was sent, its name, when it was answered, and the transaction state that
+// the server then reported ("" if that was not captured).
 func TestTransactions(t *testing.T) {
 	for what, c := range map[string]struct{ session, want string }{
 		"between the server's words":    {"10 STARTUP 20 idle|30 BEGIN 40 open|50 INSERT 60 open|90 COMMIT 100 idle|110 SELECT 120 idle", "30..100 idle=40 calls=3"},

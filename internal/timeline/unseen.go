@@ -2,7 +2,7 @@ package timeline
 
 import "github.com/getdwell/dwell/recording"
 
-// Sets of probes of which a recording says when they were away (recording.Unseen).
+// Sets of probes whose absence a recording reports (recording.Unseen).
 const (
 	UnseenLocks      = "go-locks"      // waits of goroutines for mutexes and wait groups
 	UnseenConditions = "go-conditions" // for a sync.Cond
@@ -10,11 +10,11 @@ const (
 	UnseenPauses     = "go-pauses"     // for the collector, and stops of all goroutines
 )
 
-// unseenTimes are the spans in which sets of probes were away, in order and disjoint: by set, and by the process
-// that they are on; NoProcess: on all.
+// unseenTimes holds the spans in which sets of probes were absent, in order and disjoint: by set, and by the process
+// that the probes observe. NoProcess stands for all processes.
 type unseenTimes map[string]map[recording.ProcessID][]Interval
 
-// AddUnseen notes until when a set of probes was away.
+// AddUnseen notes that a set of probes was absent, and until when.
 func (t *Timeline) AddUnseen(at Time, x *recording.Unseen) {
 	if t.unseen == nil {
 		t.unseen = unseenTimes{}
@@ -26,7 +26,7 @@ func (t *Timeline) AddUnseen(at Time, x *recording.Unseen) {
 	of[x.Process] = append(of[x.Process], Interval{From: x.From, To: at})
 }
 
-// OrderUnseen puts those times in order, once there are no more.
+// OrderUnseen sorts and merges those spans, after the last AddUnseen.
 func (t *Timeline) OrderUnseen() {
 	for _, of := range t.unseen {
 		for p, list := range of {
@@ -35,10 +35,10 @@ func (t *Timeline) OrderUnseen() {
 	}
 }
 
-// UnseenIn returns the spans that overlap [from, to) in which a set of probes (Unseen...)
-// was away from a process: what went on then that it tells of, begun before or ended after,
-// is not in the Timeline. The ends may stick out; spans may overlap. None are returned of
-// what was never there, see Recorded.
+// UnseenIn returns the spans that overlap [from, to) in which a set of probes (Unseen...) was absent from a process.
+// What the probes would have reported is missing from the Timeline if it began or ended in such a span. The ends may
+// lie outside [from, to), and spans may overlap. For a set that never was present, UnseenIn returns nothing: see
+// Recorded.
 func (t *Timeline) UnseenIn(what string, p recording.ProcessID, from, to Time) (out []Interval) {
 	of := t.unseen[what]
 	if of == nil {
@@ -51,12 +51,12 @@ func (t *Timeline) UnseenIn(what string, p recording.ProcessID, from, to Time) (
 	return out
 }
 
-// UnseenIDs is what tells which goroutine, operation of Node or context of Python something
-// was done for, as Unseen names it.
+// UnseenIDs is the set, as Unseen names it, of the ids that show on whose behalf things were done: goroutines,
+// operations of Node, contexts of Python.
 const UnseenIDs = "ids"
 
-// Idless reports that the ids of a request's runtime were not seen during it, or not all along: it
-// came while they were still looked for.
+// Idless reports whether the ids of a request's runtime were missing during some or all of the request: it arrived
+// while dwell was still looking for them.
 func (t *Timeline) Idless(r *Request) bool {
 	return len(t.UnseenIn(UnseenIDs, r.Process, r.Start, r.End)) > 0
 }

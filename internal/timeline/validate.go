@@ -6,8 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Validate re-checks what build believes: the invariants of every Timeline. It trusts
-// nothing that build computed on the way.
+// Validate checks the invariants of every Timeline. It trusts nothing that build computed on the way.
 //
 //   - the intervals of a strand tile it, without gaps, overlaps or empty ones;
 //   - a request's segments are ordered, disjoint and within it, and their lengths plus
@@ -16,8 +15,8 @@ import (
 //     their index, and their marks are in order;
 //   - a call's phases are not negative and sum to its duration;
 //   - an associated call begins after its request was read and is listed there, once.
-//     It may end after the request: it was then fired and forgotten;
-//   - what waits says of waits, locks and stacks.
+//     It may end after the request: it is then fire-and-forget;
+//   - the invariants of waits, locks and stacks that the method waits lists.
 func Validate(t *Timeline) []error {
 	v := &validator{t: t}
 	for i := range t.Strands {
@@ -153,7 +152,7 @@ func (v *validator) inside(what string, i int, from, to Time) {
 	}
 }
 
-// ordinals checks that requests and calls of a connection are counted one by one.
+// ordinals checks that no two requests, and no two calls, of a connection have the same ordinal.
 func (v *validator) ordinals() {
 	type place struct {
 		conn    recording.ConnID

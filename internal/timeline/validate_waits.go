@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// waits checks what is said of waits, locks and stacks:
+// waits checks the invariants of waits, locks and stacks:
 //
 //   - callers of stacks come before them, and ids lie within their lists;
 //   - a strand's stacks are in order, its Waits in order and disjoint, and each Wait is
 //     listed by its strand, and by its Lock if it has one;
-//   - Holds lie within their Wait, in order and disjoint, and are not by who waits.
+//   - Holds lie within their Wait, in order and disjoint, and never belong to the waiting strand.
 func (v *validator) waits() {
 	t := v.t
 	for i, s := range t.Stacks {
@@ -90,8 +90,7 @@ func (v *validator) wait(id WaitID) {
 	}
 }
 
-// parts checks that the parts of requests lie within them, and that no strand worked
-// for two at once.
+// parts checks that the parts of requests lie within them, and that no strand worked for two requests at once.
 func (v *validator) parts() {
 	type worked struct {
 		from, to Time

@@ -2,30 +2,30 @@ package timeline
 
 import "github.com/getdwell/dwell/recording"
 
-// Owner is a request that a call may be of: it was being served while the call was under
-// way, or a rule proposed it.
+// Owner is a request that a call may belong to: it was being served while the call was under way, or a rule proposed
+// it.
 type Owner struct {
 	Request RequestID
-	Rules   []string // that proposed it and were overruled, in order
-	Bar     Bar      // why it cannot be, or BarNone
+	Rules   []string // rules that proposed it and were overruled, in order
+	Bar     Bar      // why the call cannot belong to it, or BarNone
 }
 
-// Bar is why a call cannot be of a request.
+// Bar is the reason why a call cannot belong to a request.
 type Bar int8
 
 // Bars.
 const (
 	BarNone     Bar = iota
-	BarUnread       // nobody had read the request when the call was sent
-	BarAnswered     // its response was over before the call was sent
-	BarSession      // the session that the call was sent in was in a transaction of another request
+	BarUnread       // the request was not yet read when the call was sent
+	BarAnswered     // its response was complete before the call was sent
+	BarSession      // the session in which the call was sent was in a transaction of another request
 )
 
 // String returns the name in the JSON contract.
 func (b Bar) String() string { return [...]string{"", "unread", "answered", "session"}[b] }
 
-// Owners are the requests that a call may be of, other than that which it was given to:
-// first those that rules proposed, then the other ones that were open, in order of start.
+// Owners returns the requests that a call may belong to, other than the one it was given to: first those that rules
+// proposed, then the other requests that were open, in order of start.
 func (t *Timeline) Owners(id CallID) []Owner {
 	c := &t.Calls[id]
 	session := t.sessionOf(c)
@@ -57,8 +57,7 @@ func (t *Timeline) Owners(id CallID) []Owner {
 	return all
 }
 
-// sessionOf is the request in whose transaction the session is that a call was sent in, or
-// None.
+// sessionOf returns the request whose transaction was open in the session when a call was sent there, or None.
 func (t *Timeline) sessionOf(c *Call) RequestID {
 	if c.Ordinal > 0 {
 		for i := range t.Calls {
@@ -71,7 +70,8 @@ func (t *Timeline) sessionOf(c *Call) RequestID {
 	return None
 }
 
-// bar is why a call in the session of a request, or None, cannot be of another one.
+// bar returns why a call cannot belong to a request. If session is not None, the call's session is in that request's
+// transaction.
 func (t *Timeline) bar(c *Call, session, id RequestID) Bar {
 	r, sent := &t.Requests[id], sentAt(c)
 	switch {
@@ -85,7 +85,7 @@ func (t *Timeline) bar(c *Call, session, id RequestID) Bar {
 	return BarNone
 }
 
-// sentAt is when a call was sent, or began, if that was not seen.
+// sentAt returns when a call was sent or, if that was not seen, when it began.
 func sentAt(c *Call) Time {
 	if c.SendFrom != recording.NoTime {
 		return c.SendFrom
@@ -93,11 +93,10 @@ func sentAt(c *Call) Time {
 	return c.Start
 }
 
-// RuleText says in a sentence what a rule (a code of Call.Why) rests on; "" for a code that
-// is none.
+// RuleText returns a sentence that says what a rule (a code of Call.Why) rests on; "" for an unknown code.
 func RuleText(code string) string { return CallTexts()[code] }
 
-// CallTexts are those sentences, by the codes of Call.Why.
+// CallTexts returns those sentences, by the codes of Call.Why.
 func CallTexts() map[string]string {
 	return map[string]string{
 		WhyThread:           "the thread that sent it served this request and no other",

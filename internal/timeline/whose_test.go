@@ -7,13 +7,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Four requests of a process were open while a call was under way, or are proposed: the
-// call is of request 1; request 0 was proposed before.
+// Requests of a process were open while a call was under way, or were proposed. The call belongs to request 1; request
+// 0 was proposed before.
 func TestOwnersOfACall(t *testing.T) {
 	tl := &Timeline{
 		Requests: []Request{
 			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, Start: 5, FirstRead: 10, End: 20},   // over when the call was sent
-			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, Start: 12, FirstRead: 15, End: 100}, // whose it is
+			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, Start: 12, FirstRead: 15, End: 100}, // the call's owner
 			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 2, Process: 1, Start: 14, FirstRead: 16, End: 60},  // open too
 			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 3, Process: 2, Start: 14, FirstRead: 16, End: 60},  // of another process
 			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 4, Process: 1, Start: 40, FirstRead: 45, End: 90},  // read while the call was under way

@@ -9,19 +9,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// WindowOf returns the index of the window that holds a time, or else of the next one; of
-// the last one if there is none.
+// WindowOf returns the index of the window that contains a time, else of the next window, else of the last one.
 func WindowOf(list []Window, at Time) int {
 	i := sort.Search(len(list), func(k int) bool { return list[k].To >= at })
 	return min(i, len(list)-1)
 }
 
-// WindowAt is the one that holds a time, or else the next.
+// WindowAt returns the window that contains a time, or else the next one.
 func (t *Timeline) WindowAt(at Time) Window { return t.Windows[WindowOf(t.Windows, at)] }
 
-// SeenUntil is when a connection that was seen at a time was closed, or else until when its
-// closing would have been seen: connections that are open when a window ends are not named
-// after it.
+// SeenUntil returns when a connection that was seen at a time was closed. If no close was recorded, it returns the end
+// of the window: connections that are open when a window ends are not followed any further.
 func (t *Timeline) SeenUntil(cn *Conn, seen Time) Time {
 	if cn.Closed != recording.NoTime {
 		return cn.Closed
@@ -29,7 +27,7 @@ func (t *Timeline) SeenUntil(cn *Conn, seen Time) Time {
 	return t.WindowAt(seen).To
 }
 
-// InWindows is how much of a span was recorded.
+// InWindows returns how much of a span was recorded.
 func (t *Timeline) InWindows(from, to Time) (d Duration) {
 	for i := WindowOf(t.Windows, from); i < len(t.Windows) && t.Windows[i].From < to; i++ {
 		w := t.Windows[i]
@@ -38,8 +36,7 @@ func (t *Timeline) InWindows(from, to Time) (d Duration) {
 	return d
 }
 
-// ThreadsIn returns, for each of some processes, when any of its threads was in one of
-// some states: in order, disjoint.
+// ThreadsIn returns, for each of some processes, when any of its threads was in one of some states: in order, disjoint.
 func (t *Timeline) ThreadsIn(of map[recording.ProcessID]bool, states func(State) bool) map[recording.ProcessID][]Interval {
 	out := map[recording.ProcessID][]Interval{}
 	for p := range of {
@@ -86,7 +83,7 @@ func Clipped(list []Interval, from, to Time) []Interval {
 	return list[i:j]
 }
 
-// Overhead is what recording has cost by the last time that was told, and by each.
+// Overhead is what recording has cost: the last report, and every sample.
 type Overhead struct {
 	recording.Overhead
 	Samples []OverheadSample // in order of time
@@ -95,5 +92,5 @@ type Overhead struct {
 // OverheadSample is what recording had cost by a time.
 type OverheadSample struct {
 	Time Time
-	Used Duration // of processors, programs in the kernel included
+	Used Duration // processor time, programs in the kernel included
 }

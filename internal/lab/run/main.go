@@ -66,7 +66,7 @@ func play(out io.Writer, trials, healthy, requests int) error {
 	return nil
 }
 
-// workers are one for each processor.
+// workers returns one worker per processor.
 func workers() recording.Workers {
 	n := runtime.GOMAXPROCS(0)
 	return recording.Workers{N: n, Each: func(things int, do func(worker, i int)) {

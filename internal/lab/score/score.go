@@ -1,4 +1,5 @@
-// Package score holds what dwell says of the services that the laboratory plays against the truth.
+// Package score compares what dwell reports about the services that the laboratory plays with the truth. Trial scores
+// one service, Play all services of one fault and strength, and Healthy counts false findings.
 package score
 
 import (
@@ -12,23 +13,23 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Outcomes in the order of tables.
+// Outcomes, in the order of the tables.
 const (
 	Found = iota
 	Lead
 	Minor
 	RuledOut
 	Undecided
-	Absent // the hypothesis said nothing
+	Absent // the hypothesis reported nothing
 	outcomes
 )
 
-// Result is what was said of one trial.
+// Result is what was reported about one trial.
 type Result struct {
 	Outcome   int
-	First     string  // the first finding if that is another one, "" else
-	Predicted float64 // ns of the mean, where it was found
-	Off       float64 // by how much of the truth the prediction is off, with its sign
+	First     string  // the first finding if it is a different one; else ""
+	Predicted float64 // ns of the mean, if it was found
+	Off       float64 // the prediction's error relative to the truth, with its sign
 	Covered   bool    // the truth lies within the predicted range
 }
 
@@ -41,7 +42,7 @@ func Diagnose(rec *recording.Recording) (*diagnosis.Diagnosis, error) {
 	return diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{}), nil
 }
 
-// Trial plays a trial and tells what is said of the hypothesis that its fault is named after.
+// Trial plays a trial and returns what is reported about the hypothesis that its fault is named after.
 func Trial(t *lab.Trial) (Result, error) {
 	rec, _ := t.Faulty.Record()
 	d, err := Diagnose(rec)
@@ -62,8 +63,8 @@ func Trial(t *lab.Trial) (Result, error) {
 	return r, nil
 }
 
-// named are the hypotheses that name a fault. A connection for each request is a client for
-// each request, where a request makes one call on it.
+// named returns the hypotheses that count as naming a fault. A connection per request is a client per request, if a
+// request makes one call on it.
 func named(fault string) []string {
 	if fault == "connection-churn" {
 		return []string{fault, "client-per-request"}

@@ -11,8 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What the laboratory writes is a recording without contradiction, from which each request comes
-// out as long as it was.
+// The laboratory writes a valid recording, and each request rebuilt from it is as long as it was.
 func TestTheLabWritesWhatItPlayed(t *testing.T) {
 	faults := lab.Faults()
 	for i := range faults {
@@ -36,7 +35,7 @@ func TestTheLabWritesWhatItPlayed(t *testing.T) {
 	}
 }
 
-// A sample of what make lab plays: half of the mean is never overlooked.
+// A sample of what make lab plays: half of the mean is never missed.
 func TestHalfOfTheMeanIsFound(t *testing.T) {
 	faults := lab.Faults()
 	for i := range faults {
@@ -50,7 +49,7 @@ func TestHalfOfTheMeanIsFound(t *testing.T) {
 	}
 }
 
-// Nothing is found where nothing is wrong.
+// Services without a fault have no finding.
 func TestHealthyServicesHaveNoFinding(t *testing.T) {
 	said, seeds, err := Healthy(recording.Workers{}, 15, 300)
 	if err != nil || len(said) > 0 {
@@ -58,7 +57,7 @@ func TestHealthyServicesHaveNoFinding(t *testing.T) {
 	}
 }
 
-// Only what is worth a tenth counts, and a hypothesis that says where promises nothing.
+// Only what is worth a tenth counts, and a hypothesis that says where makes no prediction.
 func TestOverall(t *testing.T) {
 	var out strings.Builder
 	Overall(&out, []*Row{
@@ -74,8 +73,8 @@ func TestOverall(t *testing.T) {
 	}
 }
 
-// A burst that look-ups spread out meets at the processors without them, and that is allowed for:
-// this service was promised 1.5 times what it saves.
+// Look-ups spread a burst out; without them, it meets at the processors, and the prediction allows for that. For this
+// service the prediction used to be 1.5 times the saving.
 func TestSavingsAllowForTheProcessors(t *testing.T) {
 	faults := lab.Faults()
 	i := slices.IndexFunc(faults, func(f lab.Fault) bool { return f.Name == "slow-dns" })

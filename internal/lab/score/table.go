@@ -11,15 +11,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Strengths are the shares of the mean that faults take.
+// Strengths returns the shares of the mean that faults take.
 func Strengths() []float64 { return []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50, 0.80} }
 
-// Row is what was said of the trials of one fault at one strength.
+// Row is what was reported about the trials of one fault at one strength.
 type Row struct {
 	Fault     string
 	Strength  float64
 	Said      [outcomes]int
-	Other     map[string]int // first findings that are not it
+	Other     map[string]int // first findings that do not name the fault
 	Off       []float64
 	Covered   int
 	Predicted int
@@ -34,16 +34,16 @@ func (r *Row) trials() (n int) {
 
 // Size is how much is played.
 type Size struct {
-	Services, Requests int // requests of each
+	Services, Requests int // requests of each service
 }
 
-// Play plays so many trials of a fault at a strength, with seeds of its own, by several workers.
+// Play plays a number of trials of a fault at a strength, with their own seeds, by several workers.
 func Play(by recording.Workers, f *lab.Fault, strength float64, size Size) (*Row, error) {
 	trials, requests := size.Services, size.Requests
 	row := &Row{Fault: f.Name, Strength: strength, Other: map[string]int{}}
 	results, failed := make([]*Result, trials), make([]error, trials)
 	by.Do(trials, func(_, i int) {
-		for try := range 4 { // some services cannot be made so much slower by this fault
+		for try := range 4 { // some services cannot be slowed down this much by this fault
 			t, ok := lab.NewTrial(f, strength, requests, uint64(i)*10+uint64(try)+uint64(strength*1e6))
 			if !ok {
 				continue
@@ -79,11 +79,11 @@ func (r *Row) add(x *Result) {
 	}
 }
 
-// worth is from which strength on what a fault costs has to be found.
+// worth is the strength from which on a fault must be found.
 const worth = 0.10
 
-// Overall prints what is said of all faults that are worth it: of those whose hypothesis says why,
-// and promises what mending saves, and of those that say where.
+// Overall prints what is reported about all faults of at least that strength (worth): for faults whose hypothesis says
+// why, and predicts what mending saves, and for those whose hypothesis says where.
 func Overall(out io.Writer, rows []*Row) {
 	var of [2]Row // 0: says why
 	for _, r := range rows {
@@ -99,7 +99,7 @@ func Overall(out io.Writer, rows []*Row) {
 	fmt.Fprintf(out, "\nOf %d whose hypothesis says where, it is found in %d, and a lead in %d.\n\n", where.trials(), where.Said[Found], where.Said[Lead])
 }
 
-// saysWhere is 1 for a fault whose hypothesis says where the time goes, and not why; else 0.
+// saysWhere returns 1 for a fault whose hypothesis says where the time goes, not why; else 0.
 func saysWhere(fault string) int {
 	for _, h := range hypotheses.All() {
 		if h.ID == fault && h.Where {
@@ -125,7 +125,7 @@ func (r *Row) sum(x *Row) {
 	r.Predicted += x.Predicted
 }
 
-// off is the median of predicted - true, and in brackets that of its size.
+// off returns the median of predicted - true and, in brackets, the median of its absolute value.
 func (r *Row) off() string {
 	return fmt.Sprintf("%+.0f %% (%.0f %%)", 100*median(r.Off, func(v float64) float64 { return v }), 100*median(r.Off, func(v float64) float64 { return max(v, -v) }))
 }
@@ -155,7 +155,7 @@ func median(list []float64, of func(float64) float64) float64 {
 	return values[len(values)/2]
 }
 
-// names lists names with how often each was said, the most frequent first.
+// names lists names with their counts, the most frequent first.
 func names(said map[string]int) string {
 	list := make([]string, 0, len(said))
 	for name := range said {
@@ -172,8 +172,8 @@ func names(said map[string]int) string {
 	return cmp.Or(text, "-")
 }
 
-// Healthy plays services that nothing is wrong with, and counts the findings by name; failed
-// are the seeds of services that have any.
+// Healthy plays services without a fault, and counts the findings by name. It also returns the seeds of services that
+// have any.
 func Healthy(by recording.Workers, services, requests int) (said map[string]int, seeds []int, err error) {
 	lists, failed := make([][]string, services), make([]error, services)
 	by.Do(services, func(_, i int) {

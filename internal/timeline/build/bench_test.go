@@ -24,8 +24,8 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// TestLongQueue builds 20,000 requests that all wait in front of one strand: what it
-// did is not listed again for each of them.
+// TestLongQueue builds 20,000 requests that all wait in front of one strand: what it did is not listed again for each
+// of them.
 func TestLongQueue(t *testing.T) {
 	tl, err := Recording(manyRequests(1, 20_000))
 	if err != nil {
@@ -47,8 +47,8 @@ func TestLongQueue(t *testing.T) {
 	}
 }
 
-// manyRequests is a recording of n requests, served by threads that each do one after
-// the other (one thread is a loop of Node), arriving twice as fast as they are served.
+// manyRequests is a recording of n requests, which arrive twice as fast as they are served. Each thread serves one
+// request after the other; a single thread is a Node loop.
 func manyRequests(threads, n int) *recording.Recording {
 	rec := &recording.Recording{}
 	at := recording.Time(1_000_000)
@@ -93,8 +93,8 @@ func manyRequests(threads, n int) *recording.Recording {
 	return rec
 }
 
-// BenchmarkLinear builds timelines of recordings that are each four times as long as
-// the one before: the time for one event must not grow with their number.
+// BenchmarkLinear builds timelines of recordings that are each four times as long as the previous one: the time per
+// event must not grow with their number.
 func BenchmarkLinear(b *testing.B) {
 	for _, n := range []int{12_500, 50_000, 200_000} {
 		rec := manyRequests(1, n)

@@ -7,9 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A process that began 400 us before the recording, on a host that was suspended for 5 ms
-// since it was booted: the kernel counts that in. Another one began to run its program in
-// the recording.
+// One process began 400 us before the recording, on a host that was suspended for 5 ms since its boot; the kernel's
+// start time includes that. Another process began to run its program during the recording.
 func TestBornOnAHostThatWasSuspended(t *testing.T) {
 	rec, err := recording.ParseText(strings.NewReader(`# dwell recording, text form 1
 1000000 manifest cpus=1
@@ -34,8 +33,8 @@ func TestBornOnAHostThatWasSuspended(t *testing.T) {
 	}
 }
 
-// A process that becomes a service: its first thread has the service's name, another one that
-// it had made for itself keeps its own.
+// When a process becomes a service, its first thread takes the service's name; another thread that it had made before
+// keeps its own name.
 func TestAThreadIsNamedByTheProgramThatItRuns(t *testing.T) {
 	rec, err := recording.ParseText(strings.NewReader(`# dwell recording, text form 1
 1000000 manifest cpus=1

@@ -8,16 +8,16 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Five threads run the same code on stacks of their own, two pages apart, and wait in four
-// places of it: for a turn, for work, in a pool, and for a Mutex. The last thread has no stack
-// of its wait for the Mutex, or has one of something else at that depth.
+// Five threads run the same code on stacks of their own, two pages apart, and wait in four places of it: for a turn,
+// for work, in a pool, and for a Mutex. The last thread has no stack of its wait for the Mutex, or has one of something
+// else at that depth.
 func TestLongWaitsBorrowStacksOfTheOtherThreadsOfTheirPool(t *testing.T) {
 	const turn, work, pool, mutex = 3, 4, 5, 6
 	all := []int{turn, work, pool}
 	for _, c := range []struct {
 		what  string
-		other int   // how many other threads wait for the Mutex, where its stack is taken
-		own   []int // places that the last thread is seen in
+		other int   // number of other threads that wait for the Mutex and have their stack taken
+		own   []int // places in which the last thread is seen
 		odd   int   // a stack that one of the other threads has at that depth instead; 0 none
 		ms    int   // how long it waits
 		want  string
@@ -88,7 +88,7 @@ func newPoolWaits() *poolWaits {
 	return p
 }
 
-// sleep lets a thread wait in a place, and takes a stack of it, unless that is None.
+// sleep lets a thread wait in a place, and takes a stack of it unless that is None.
 func (p *poolWaits) sleep(thread, place, stack, ms int) {
 	if stack != timeline.None {
 		fmt.Fprintf(p, "%d.01ms stack-at thread=%d stack=%d origin=blocked\n", p.at, thread, stack)

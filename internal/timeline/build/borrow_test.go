@@ -8,9 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A thread of Ruby waits for a Mutex again and again, and at the same depth of its stack,
-// now and then, for its next turn. One of its waits has no stack: it has that of the others
-// if nearly all of them agree.
+// A Ruby thread waits for a Mutex again and again and, at the same depth of its stack, now and then for its next turn.
+// One of its waits has no stack: it gets that of the others if nearly all of them agree.
 func TestWaitsBorrowStacksWhereNearlyAllAgree(t *testing.T) {
 	const mutex, turn = 3, 4
 	for _, c := range []struct {
@@ -49,8 +48,8 @@ func repeat(stack, n int) []int {
 	return all
 }
 
-// rubyWaits is a recording of waits with these stacks, and one without. Those with the
-// stack turn take so long, the others 1 ms.
+// rubyWaits is a recording of waits with these stacks, and one without a stack. Those with the stack turn take long,
+// the others 1 ms.
 func rubyWaits(stacks []int, turn int, long string) string {
 	var b strings.Builder
 	b.WriteString(`1ms manifest cpus=2 hooks="sched stacks"

@@ -1,12 +1,12 @@
-// Package build rebuilds what happened from the facts of a recording: Recording makes a
-// timeline.Timeline. In the order of rebuild (build.go): facts are sorted by what they are
-// about; strands, connections, requests and calls are made of them; rules say which request each call
-// belongs to, through Timeline.Assign alone; waits get their causes and holders; and segments
-// account for each request's time. Each step is a package of its own, and this one knows
-// their order; what is left here besides are look-ups and tasks that other threads do for a loop, and the
-// rules for strands that serve one request at a time (owners.go): what such a thread or goroutine sends is
-// of that request (WhyThread, WhyGoroutine), or of none (WhyNoOwner). What those leave is decided, in this
-// order, in handoffs (threads that work for others), gocalls (goroutines) and loopcalls (event loops).
+// Package build rebuilds what happened from the facts of a recording: Recording makes a timeline.Timeline. The function
+// rebuild runs these steps in order, each in a package of its own: facts are sorted by what they are about; strands,
+// connections, requests and calls are made from them; rules decide which request each call belongs to, only through
+// Timeline.Assign; waits get their causes and holders; and segments account for each request's time.
+//
+// This package owns the order of the steps. It also contains look-ups and tasks that other threads do for a loop, and
+// the rules for strands that serve one request at a time (owners.go): what such a thread or goroutine sends belongs to
+// its request (WhyThread, WhyGoroutine), or to none (WhyNoOwner). The remaining calls are decided, in this order, in
+// handoffs (threads that work for others), gocalls (goroutines) and loopcalls (event loops).
 package build
 
 import (
@@ -27,13 +27,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Recording rebuilds what happened from a recording. It fails only if there is nothing to
-// build from: no recording, or one without events.
+// Recording rebuilds what happened from a recording. It fails only if there is nothing to build from: no recording, or
+// one without events.
 func Recording(rec *recording.Recording) (*timeline.Timeline, error) {
 	return By(recording.Workers{}, rec)
 }
 
-// By is Recording, with what does not depend on each other done by several workers.
+// By is Recording, but several workers do independent work in parallel.
 func By(by recording.Workers, rec *recording.Recording) (*timeline.Timeline, error) {
 	if rec == nil {
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
@@ -46,8 +46,8 @@ func By(by recording.Workers, rec *recording.Recording) (*timeline.Timeline, err
 	})
 }
 
-// From is By of events that are handed over one after another, in their order, and then
-// the recording that they are of, as recording.Stream does: of each only what is needed is kept.
+// From is By for events that are handed over one after another, in order, followed by the recording they belong to, as
+// recording.Stream does. It keeps only what is needed of each event.
 func From(by recording.Workers, events func(each func(recording.Event)) (*recording.Recording, error)) (*timeline.Timeline, error) {
 	t := &timeline.Timeline{Truncated: true}
 	f := facts.New(t)

@@ -17,8 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write what Build makes of the recordings as what is expected")
 
-// Each file of testdata is one behaviour: a drawing, a recording, and the requests and
-// calls that are expected of it.
+// Each file of testdata is one behaviour: a drawing, a recording, and the requests and calls that are expected.
 func TestBuild(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -55,8 +54,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// render writes requests with their segments, and calls with their phases, one a line.
-// Times are in microseconds since the recording began.
+// render writes requests with their segments, and calls with their phases, one per line. Times are in microseconds
+// since the recording began.
 func render(t *timeline.Timeline) string {
 	var b strings.Builder
 	us := func(at recording.Time) string {
@@ -126,7 +125,7 @@ func flags(b *strings.Builder, set map[string]bool, excluded string) {
 	b.WriteByte('\n')
 }
 
-// micros writes a duration in microseconds, with as many decimals as it has.
+// micros formats a duration in microseconds, with as many decimals as it has.
 func micros(d recording.Duration) string {
 	if d%1000 == 0 {
 		return fmt.Sprintf("%d", d/1000)

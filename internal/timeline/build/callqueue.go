@@ -14,14 +14,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// askedInTurns are the rules by which it is known in which turn a call was asked for.
+// askedInTurns are the rules under which the turn in which a call was asked for is known.
 var askedInTurns = []string{
 	timeline.WhyAsync, timeline.WhyAsyncHint, timeline.WhyTurnTold, timeline.WhyTurn,
 	timeline.WhyInLine, timeline.WhyShared, timeline.WhyAwaited, timeline.WhyAwaitedSet,
 }
 
-// queueCalls lets the calls of loops begin when they were wanted: at the end of the
-// turn that asked for them. Until a socket or a resolver was free they were queued.
+// queueCalls moves the start of a loop's calls back to when they were wanted: to the end of the turn that asked for
+// them. Until a socket or a resolver was free they were queued.
 func queueCalls(t *timeline.Timeline, calls []exchange.Call, l *loops.Turns, wanted []recording.Time) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -37,10 +37,9 @@ func queueCalls(t *timeline.Timeline, calls []exchange.Call, l *loops.Turns, wan
 	}
 }
 
-// resolveElsewhere gives the new calls of loops their look-ups, which ran on another
-// thread: one that gave the peer's address, between the request's being read and the
-// connect. Look-ups are answered about in the order in which they were asked for, so
-// the oldest that nobody took is it. Go does so on any of its threads.
+// resolveElsewhere gives the new calls of loops their look-ups, which ran on another thread. Such a look-up gave the
+// peer's address, between the reading of the request and the connect. Look-ups are answered roughly in the order of the
+// questions, so the oldest one that is not yet taken is chosen. In Go the look-up may run on any thread: see resolveGo.
 func resolveElsewhere(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, all []exchange.Resolution) {
 	resolveGo(t, f, calls, all)
 	byAddress := map[string]*resolved{}
@@ -78,15 +77,14 @@ func resolveElsewhere(t *timeline.Timeline, f *facts.Facts, calls []exchange.Cal
 	}
 }
 
-// resolved are the resolutions that gave one address, in order of their start.
+// resolved lists the resolutions that gave one address, in order of start.
 type resolved struct {
 	list  []int
 	taken []bool // by a call
 }
 
-// resolveGo gives new calls of Go the resolution that ended right before they connected:
-// goroutines of their own made it, on any thread. Who wants a name that is being looked up
-// waits for that one.
+// resolveGo gives new calls of Go the resolution that ended right before they connected: separate goroutines made it,
+// on any thread. A goroutine that wants a name which is already being looked up waits for that look-up.
 func resolveGo(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, all []exchange.Resolution) {
 	byAddress := map[string][]int{}
 	for i := range all {

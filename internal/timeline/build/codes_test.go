@@ -13,7 +13,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/waits"
 )
 
-// sourcesBelow lists the Go files of a directory and of those below it, tests excepted.
+// sourcesBelow lists the Go files of a directory and its subdirectories, except tests.
 func sourcesBelow(t *testing.T, dir string) (list []string) {
 	err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
@@ -27,7 +27,7 @@ func sourcesBelow(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// Every code is explained, and only assign writes whose a call is.
+// Every code is explained, and only Assign writes which request a call belongs to.
 func TestOneWriterOfWhoseACallIs(t *testing.T) {
 	codes, texts := 0, waits.RuleTexts()
 	for _, name := range sourcesBelow(t, "..") {

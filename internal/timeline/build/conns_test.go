@@ -2,8 +2,8 @@ package build
 
 import "testing"
 
-// Two services are behind one address, and each connection's handshake named one. After a
-// pause, in which handshakes are not seen, a connection has the name that it had before.
+// Two services share one address, and each connection's handshake named one of them. After a pause, in which handshakes
+// are not seen, a connection keeps its earlier name.
 func TestNamesOutliveAPause(t *testing.T) {
 	tl := parsed(t, []byte(`1ms manifest cpus=2 hooks="sched io sockets arrivals tls"
 1ms process id=1 pid=100 runtime=native comm=x

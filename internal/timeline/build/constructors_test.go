@@ -10,7 +10,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestConstructions: what is being built on a stack, the innermost first, and by whom.
+// TestConstructions: what is being built on a stack, the innermost first, and which frame builds it.
 func TestConstructions(t *testing.T) {
 	const puma = " < r:Puma::Request#handle_request in /usr/lib/ruby/gems/puma-5.6.5/lib/puma/request.rb"
 	for _, c := range []struct{ stack, want string }{
@@ -19,8 +19,8 @@ func TestConstructions(t *testing.T) {
 				" < r:Aws::DynamoDB::Client#initialize in /gems/aws-sdk-dynamodb/client.rb < r:Clients.build in /srv/home.rb" + puma,
 			"Aws::AssumeRoleWebIdentityCredentials by Clients.build, Aws::DynamoDB::Client by Clients.build",
 		},
-		{"r:Aws::RefreshingCredentials#refresh! in /gems/aws-sdk-core/r.rb < r:Row.title in /srv/home.rb" + puma, ""},                    // none is built
-		{"r:TCPSocket#initialize in <cfunc> < r:Net::HTTP#connect in /usr/lib/ruby/3.1.0/net/http.rb < r:Row.title in /srv/home.rb", ""}, // every connection is built
+		{"r:Aws::RefreshingCredentials#refresh! in /gems/aws-sdk-core/r.rb < r:Row.title in /srv/home.rb" + puma, ""},                    // nothing is built
+		{"r:TCPSocket#initialize in <cfunc> < r:Net::HTTP#connect in /usr/lib/ruby/3.1.0/net/http.rb < r:Row.title in /srv/home.rb", ""}, // every connection is built this way
 		{"p:Session.__init__ in /x/site-packages/boto3/session.py < p:handle in /srv/app.py", "Session by app.handle"},
 		// A server of the standard library handles requests while it builds their handler.
 		{"p:read in /usr/lib/python3.11/socket.py < p:do_GET in /srv/app.py < p:BaseRequestHandler.__init__ in /usr/lib/python3.11/socketserver.py < p:run in /srv/app.py", ""},

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// buildDatagrams lists what was sent to telemetry daemons, with the request that the
-// strand worked for. For a loop that is not known.
+// buildDatagrams lists what was sent to telemetry daemons, with the request that the strand worked for. For a loop that
+// is not known.
 func buildDatagrams(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) {
 	if len(f.Datagrams) == 0 {
 		return
@@ -35,11 +35,11 @@ func buildDatagrams(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) {
 	t.Datagrams = lists.ByTime(t.Datagrams, func(d *timeline.Datagram) recording.Time { return d.From })
 }
 
-// sent is within how long after it slept in a send a thread is out of it again.
+// sent is the longest time in which a thread that slept in a send returns from it.
 const sent recording.Duration = 1_000_000
 
-// sendsFrom tells when the send began that ended at a time, if it slept: a datagram to a
-// full queue does. Else its beginning is not known, and it ended at once.
+// sendsFrom returns when the send began that ended at a time, if it slept, as a datagram to a full queue does.
+// Otherwise its beginning is not known, and sendsFrom returns its end.
 func sendsFrom(t *timeline.Timeline, s timeline.StrandID, at recording.Time) recording.Time {
 	ivs := t.Strands[s].Intervals
 	i := sort.Search(len(ivs), func(k int) bool { return ivs[k].To >= at })

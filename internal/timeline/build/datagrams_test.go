@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A send that slept began when it went to sleep; of one that did not, only its end is
-// known. Each case is what the thread did until it had sent at 100 us.
+// A send that slept began when it went to sleep; for one that did not, only its end is known. Each case is what the
+// thread did until it had sent at 100 us.
 func TestSendsBegin(t *testing.T) {
 	for what, c := range map[string]struct {
 		did  string

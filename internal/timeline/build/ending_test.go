@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// The heads of a call say who asks for its connection's end: its request before its answer; nobody if neither does, and where
-// the answer was not seen it is not known.
+// The heads of a call say which side asks for its connection's end: the request takes precedence over the answer. If
+// neither does, no side asked; if the answer was not seen, it is not known.
 func TestWhoAsksForAConnectionsEnd(t *testing.T) {
 	text, err := os.ReadFile("testdata/go_dial.txt")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Threads of two processes wait for the locks of two files, of which no stack tells.
+// Threads of two processes wait for the locks of two files, without stacks.
 func TestLocksOfFilesAreTheirs(t *testing.T) {
 	rec, err := recording.ParseText(strings.NewReader(`1 manifest hooks="sched wakings"
 1 process id=1 pid=9

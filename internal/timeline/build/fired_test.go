@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sleepers plays a Node loop. Two requests come at once; each makes three calls, and sleeps
-// between them. What goes on after a sleep has no ids of its own.
+// sleepers plays a Node loop. Two requests come at once; each makes three calls, and sleeps between them. What
+// continues after a sleep has no ids.
 type sleepers struct {
 	out   strings.Builder
 	at    int64 // us
@@ -34,7 +34,7 @@ func (p *sleepers) arrives(r int) {
 	p.ids += 3
 }
 
-// calls sends a call for a request, on a connection of their own.
+// calls sends a call for a request, on that request's own connection.
 func (p *sleepers) calls(r int) {
 	c := r + 2
 	p.ids++
@@ -64,8 +64,8 @@ func (p *sleepers) responds(r int) {
 	p.sent[r] += 60
 }
 
-// play returns the recording of so many rounds, in which timers fire in any order: told says
-// what of them is recorded.
+// play returns the recording of a number of rounds, in which timers fire in any order. The function told returns what
+// is recorded of a timer.
 func (p *sleepers) play(rounds int, told func(round int, timer int64) string) string {
 	p.at, p.ids = 1000, 100
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Goroutine 8 waits for goroutine 7, of which nothing is known but that it lets go at
-// 20 ms. Both threads of the process sleep from 13 to 19 ms: 7 does then, too.
+// Goroutine 8 waits for goroutine 7, of which only its release at 20 ms is known. Both threads of the process sleep
+// from 13 to 19 ms: so goroutine 7 sleeps then, too.
 //
 //	ms            10  12  13        19  20
 //	thread 101   -----|                 |--

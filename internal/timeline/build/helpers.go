@@ -12,27 +12,27 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop of Node lets other threads work for it: those of the thread pool (files, zlib, crypto), and
-// workers that it sends messages. What such a helper does for a request is a part of that, as far
-// as its thread is known: it wakes the loop when it has done something, and what calls back first then
-// is about that. What it did since it was woken for it, or since it had done something else, was for that.
-// Where the loop was awake, and for all that calls back later, it is known by its port which worker sent a
-// message, since that is one for each: whoever wakes the loop as its messages come. Which thread of the
-// pool it was is not.
+// A Node loop lets other threads work for it: those of the thread pool (files, zlib, crypto), and workers that it sends
+// messages to. What such a helper does for a request is a part of the request, as far as the helper's thread is known.
+// A helper wakes the loop when it has finished something, and the first callback after that is about it. What the
+// helper did since it was woken for this, or since it finished something else, was for that callback's request. If the
+// loop was already awake, and for later callbacks, the port of a message identifies the worker that sent it: each
+// worker has a port of its own, and wakes the loop when its messages arrive. In these cases the thread of the pool is
+// not known.
 
-// helpers finds the parts of requests that the helpers of one loop are.
+// helpers finds the parts of requests that one loop's helpers worked on.
 type helpers struct {
 	t     *timeline.Timeline
 	f     *facts.Facts
 	loop  timeline.StrandID
 	of    func(timeline.RequestID) []int32     // the turns of a request
-	all   []loops.Turn                         //
-	turns []*loops.Turn                        // of the loop that no socket began, in order of time
-	free  map[timeline.StrandID]recording.Time // since when each has not worked for what is known to be done
-	async map[timeline.StrandID]bool           // which have several things under way
+	all   []loops.Turn                         // of all requests
+	turns []*loops.Turn                        // of the loop, that no socket began, in order of time
+	free  map[timeline.StrandID]recording.Time // since when each helper has done no work that is known to be finished
+	async map[timeline.StrandID]bool           // helpers that have several things under way
 	ports helperPorts
 	parts [][]timeline.Handover // by request; nil: none has any
-	calls [][]timeline.CallID   // of no request, by strand
+	calls [][]timeline.CallID   // calls of no request, by strand
 }
 
 // addHelpers adds to the parts of the requests of Node's loops what other threads did for them.
@@ -68,8 +68,8 @@ func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loops.Turns, parts 
 	return parts
 }
 
-// walk goes through the sleeps in which the loop waited for whatever comes, and through what calls back after
-// each. What a helper ended one by is what calls back first then.
+// walk goes through the sleeps in which the loop waited for whatever arrives, and through the callbacks after each. If
+// a helper ended such a sleep, the first callback after it is about what that helper finished.
 func (h *helpers) walk(back []callback) {
 	h.findPorts(back)
 	h.eachWake(back, func(iv *timeline.Interval, back []callback, until recording.Time) {
@@ -98,8 +98,8 @@ func (h *helpers) walk(back []callback) {
 	})
 }
 
-// eachWake visits the sleeps of the loop in which it waited for whatever comes, with what called back until it
-// slept so again.
+// eachWake visits the sleeps in which the loop waited for whatever arrives, each with the callbacks until the next such
+// sleep.
 func (h *helpers) eachWake(back []callback, visit func(iv *timeline.Interval, back []callback, until recording.Time)) {
 	sleeps, last := h.t.Strands[h.loop].Intervals, (*timeline.Interval)(nil)
 	upTo := func(until recording.Time) {
@@ -118,7 +118,7 @@ func (h *helpers) eachWake(back []callback, visit func(iv *timeline.Interval, ba
 	upTo(h.t.End)
 }
 
-// rested is when a helper went to wait for something else to do, between two times; the later if it did not.
+// rested returns when, between two times, a helper began to wait for other work; the later time if it did not.
 func (h *helpers) rested(helper timeline.StrandID, from, to recording.Time) recording.Time {
 	for _, iv := range timeline.Clipped(h.t.Strands[helper].Intervals, from, to) {
 		if iv.State == timeline.StateSleeping && iv.From >= from && iv.Off != nil && (timeline.OnFutex(iv.Off) && iv.Off.Owner == recording.NoThread || timeline.PollWait(iv.Off.Syscall)) {
@@ -128,12 +128,12 @@ func (h *helpers) rested(helper timeline.StrandID, from, to recording.Time) reco
 	return to
 }
 
-// waitsForAny reports a sleep of a loop in which it waits for whatever comes.
+// waitsForAny reports whether a loop waits for whatever arrives in a sleep.
 func waitsForAny(iv *timeline.Interval) bool {
 	return iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall)
 }
 
-// wokenBy is the thread of the loop's process that ended a sleep, None if none did.
+// wokenBy returns the thread of the loop's process that ended a sleep; None if none did.
 func (h *helpers) wokenBy(off *timeline.Off) timeline.StrandID {
 	if off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
 		return timeline.None
@@ -145,8 +145,8 @@ func (h *helpers) wokenBy(off *timeline.Off) timeline.StrandID {
 	return by
 }
 
-// turnIn is the first turn since the loop ran again in which something was done for a request between
-// two times: what called back first. Nil if there is none.
+// turnIn returns the first turn, since the loop ran again, in which it worked for a request between two times: this is
+// the turn of the callback. It returns nil if there is none.
 func (h *helpers) turnIn(ran, from, to recording.Time) *loops.Turn {
 	i := sort.Search(len(h.turns), func(i int) bool { return h.turns[i].From >= ran })
 	for ; i < len(h.turns) && h.turns[i].From < to; i++ {
@@ -157,7 +157,7 @@ func (h *helpers) turnIn(ran, from, to recording.Time) *loops.Turn {
 	return nil
 }
 
-// did notes what a helper did until it was done, if the turn that this led to is known.
+// did notes what a helper did until it was done, if the turn that resulted is known.
 func (h *helpers) did(helper timeline.StrandID, done recording.Time, u *loops.Turn) {
 	free, worked := h.free[helper]
 	h.free[helper] = done
@@ -171,18 +171,18 @@ func (h *helpers) did(helper timeline.StrandID, done recording.Time, u *loops.Tu
 	from := asked.From
 	if worked && free > from {
 		if h.several(helper) {
-			return // it may have begun with this before
+			return // it may have begun this work before
 		}
 		from = free
 	}
 	began := h.turnedTo(helper, from)
 	if began >= done || began == asked.From {
-		return // it was at work before that was asked for, and when it was done with that is not known
+		return // it was busy before this was asked for, and when it finished that is not known
 	}
 	h.add(u.Request, timeline.Part{Strand: helper, From: began, To: done})
 }
 
-// add adds to the parts of a request what lies within that.
+// add adds the piece of a part that lies within a request to the request's parts.
 func (h *helpers) add(id timeline.RequestID, p timeline.Part) {
 	r := &h.t.Requests[id]
 	if p.From, p.To = max(p.From, r.FirstRead), min(p.To, r.End); p.From < p.To {
@@ -195,7 +195,7 @@ func (h *helpers) add(id timeline.RequestID, p timeline.Part) {
 	}
 }
 
-// several reports a helper that has several things under way: it waits for timers and peers itself.
+// several reports whether a helper has several things under way: it waits for timers and peers itself.
 func (h *helpers) several(helper timeline.StrandID) bool {
 	async, known := h.async[helper]
 	if known {
@@ -207,7 +207,7 @@ func (h *helpers) several(helper timeline.StrandID) bool {
 		if waitsForAny(&ivs[i]) {
 			sleeps++
 			if w := h.t.WaitAt(helper, ivs[i].From); w != timeline.None && h.t.Waits[w].Rule == timeline.RuleChild {
-				continue // of what it does one thing after the other, one is a program
+				continue // its tasks, done one at a time, may include a program
 			}
 			if ivs[i].Off.WakerKind != recording.WakerThread {
 				itself++
@@ -218,11 +218,11 @@ func (h *helpers) several(helper timeline.StrandID) bool {
 	return h.async[helper]
 }
 
-// mostItself is for how many sleeps of a helper one may be ended by something else than another thread, if it does one
-// thing at a time.
+// mostItself: of a helper that does one thing at a time, at most one in this many sleeps is ended by something other
+// than another thread.
 const mostItself = 20
 
-// before is the turn of a request before another, nil if there is none.
+// before returns a request's turn before a given one; nil if there is none.
 func (h *helpers) before(u *loops.Turn) *loops.Turn {
 	of := h.of(u.Request)
 	k := sort.Search(len(of), func(k int) bool { return h.all[of[k]].From >= u.From })
@@ -232,7 +232,7 @@ func (h *helpers) before(u *loops.Turn) *loops.Turn {
 	return &h.all[of[k-1]]
 }
 
-// turnedTo is when a helper was woken for work, if it waited for that at a time; else that time.
+// turnedTo returns when a helper was woken for work, if it was waiting for work at a time; else that time.
 func (h *helpers) turnedTo(helper timeline.StrandID, at recording.Time) recording.Time {
 	ivs := timeline.Clipped(h.t.Strands[helper].Intervals, at, at+1)
 	if len(ivs) == 0 || ivs[0].State != timeline.StateSleeping {
@@ -248,7 +248,7 @@ func (h *helpers) turnedTo(helper timeline.StrandID, at recording.Time) recordin
 	return max(at, ivs[0].To)
 }
 
-// sortParts puts the parts of requests in order of time.
+// sortParts sorts the parts of requests by time.
 func sortParts(t *timeline.Timeline, parts [][]timeline.Handover) {
 	for i := range parts {
 		slices.SortStableFunc(parts[i], func(a, b timeline.Handover) int { return cmp.Compare(a.From, b.From) })

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// calledBack lists by loop what the facts tell of helpers.
+// calledBack lists, by loop, what the facts say about helpers.
 func calledBack(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]callback {
 	back, vain, mails := map[timeline.StrandID][]callback{}, loops.InVain(f.Boundaries), map[workerPort]*portMail{}
 	for i, b := range f.Boundaries {
@@ -37,24 +37,24 @@ func calledBack(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]ca
 	}
 	for _, list := range back {
 		slices.SortStableFunc(list, func(a, b callback) int {
-			return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Port, b.Port)) // ports come in no order
+			return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Port, b.Port)) // ports are in no order
 		})
 	}
 	return back
 }
 
-// workerPort is a port by which a loop sends a worker messages, and gets them.
+// workerPort is a port through which a loop and a worker exchange messages.
 type workerPort struct {
 	loop timeline.StrandID
 	port int64
 }
 
-// portMail is what went by a port.
+// portMail is what was sent through a port.
 type portMail struct {
 	posted []recording.Time
-	came   []recording.Time // of the messages that answer them, in that order
-	took   recording.Time   // when the program last asked for one by itself, since it sent one
-	early  recording.Time   // and when it did before that, while one was not answered
+	came   []recording.Time // when the messages that answer them came, in that order
+	took   recording.Time   // when the program, since its last post, last took a message by itself; NoTime: not
+	early  recording.Time   // took at the time of the last post, if a post was unanswered then
 }
 
 // posts notes that a message is sent.
@@ -65,13 +65,13 @@ func (m *portMail) posts(at recording.Time) {
 	m.posted, m.took = append(m.posted, at), recording.NoTime
 }
 
-// comes notes that the next message of a port is looked for. Where there is none as a port begins to tell
-// of one, the program had taken that by itself.
+// comes notes that the port looks for its next message. If a port begins to report a message and there is none, the
+// program had taken that message by itself.
 func (m *portMail) comes(at recording.Time, begins, vain bool) {
 	took := cmp.Or(m.early, m.took)
 	switch {
 	case vain && !(begins && took != recording.NoTime) || len(m.came) == len(m.posted):
-		return // there is none, or it was asked for before
+		return // there is none, or it was not asked for since
 	case vain:
 		at = took
 	}
@@ -81,8 +81,8 @@ func (m *portMail) comes(at recording.Time, begins, vain bool) {
 	}
 }
 
-// answer adds to what calls back what each message of a worker answers that is sent nothing before it has
-// answered what came before.
+// answer adds to the callbacks which posted message each of a worker's messages answers. This requires that the worker
+// was never sent a message before it had answered the previous one; otherwise the callbacks stay unchanged.
 func (m *portMail) answer(back []callback, port int64) []callback {
 	for k := 1; k < len(m.posted); k++ {
 		if k > len(m.came) || m.came[k-1] > m.posted[k] {
@@ -105,8 +105,8 @@ func (m *portMail) answer(back []callback, port int64) []callback {
 	return back
 }
 
-// findPorts finds by which port which worker sends its messages: it is who mostly woke the loop where the first
-// that called back then was one of these.
+// findPorts finds which worker sends its messages through which port. It is the thread that mostly woke the loop when
+// the first callback after that was a message of the port.
 func (h *helpers) findPorts(back []callback) {
 	type woken struct {
 		by   timeline.StrandID
@@ -140,8 +140,8 @@ func (p helperPorts) of(port int64) timeline.StrandID {
 	return timeline.None
 }
 
-// didTask notes what a worker did from when it was sent something until it had done that, and that the calls which
-// it made meanwhile are of the request that its answer leads to.
+// didTask notes what a worker did from when it was sent a message until it had finished. Its calls meanwhile belong to
+// the request that its answer leads to.
 func (h *helpers) didTask(worker timeline.StrandID, task timeline.Stint, u *loops.Turn) {
 	h.free[worker] = task.To
 	if u == nil || task.From < h.t.Requests[u.Request].FirstRead {
@@ -159,10 +159,10 @@ func (h *helpers) didTask(worker timeline.StrandID, task timeline.Stint, u *loop
 	}
 }
 
-// callback is when something called back that a helper had done, or the last of a kind had.
+// callback is when a callback ran for something that a helper had finished, or when the last one of a kind had run.
 type callback struct {
 	At    recording.Time
-	Port  int64          // of a message; 0: of none
-	Asked recording.Time // when it was sent what that answers, of a worker that is sent one thing at a time; else NoTime
-	Over  bool           // nothing of its kind calls back any longer
+	Port  int64          // of a message; 0: no message
+	Asked recording.Time // when the message that this answers was sent, if the worker is sent one thing at a time; else NoTime
+	Over  bool           // no further callback of its kind
 }

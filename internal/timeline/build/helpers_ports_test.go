@@ -10,12 +10,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// At each time a message is sent (>), the program asks for one by itself (?), one comes (<), or none is left as the
-// port is looked through: at once (0), or after others (.).
+// At each time a message is sent (>), the program takes one by itself (?), one comes (<), or the port is searched and
+// has none left: at once (0), or after others (.).
 func TestWhatMessagesOfWorkersAnswer(t *testing.T) {
 	for what, c := range map[string]struct {
 		events string
-		want   map[recording.Time]recording.Time // when one was there: when that was sent which it answers
+		want   map[recording.Time]recording.Time // by when a message came: when the message that it answers was sent
 	}{
 		"each is answered before the next is sent":        {"><.><.", map[recording.Time]recording.Time{2: 1, 5: 4}},
 		"one is not answered when the recording ends":     {"><.>", map[recording.Time]recording.Time{2: 1}},
@@ -49,7 +49,7 @@ func TestWhatMessagesOfWorkersAnswer(t *testing.T) {
 	}
 }
 
-// Each request has a worker ask a peer, which takes 20 ms, and is answered as that has.
+// Each request has a worker call a peer, which takes 20 ms, and is answered when the worker has its answer.
 func TestCallsOfWorkersAreOfWhoWaitsForThem(t *testing.T) {
 	var b strings.Builder
 	say := func(at recording.Time, format string, args ...any) {

@@ -2,8 +2,8 @@ package build
 
 import "testing"
 
-// While the ids of a runtime are not seen, it is not known which goroutine a thread runs:
-// what it does then is given to nobody, and counts for nothing.
+// While the ids of a runtime are not seen, it is not known which goroutine a thread runs: what it does then is assigned
+// to no request, and does not count.
 func TestWhatWentOnWhileIDsWereNotSeenIsCut(t *testing.T) {
 	tl := parsed(t, []byte(`1ms manifest cpus=2 hooks="sched io sockets arrivals goroutines"
 1ms process id=1 pid=100 runtime=go comm=shop

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// leaveRequests ends the stints of a strand for requests that another strand answered:
-// when it went to wait for something else to do.
+// leaveRequests ends the stints of a strand for requests that another strand answered: a stint ends when the strand
+// began to wait for other work.
 func leaveRequests(t *timeline.Timeline, f *facts.Facts, work []exchange.Request, list []timeline.Stint) {
 	for k := range list {
 		w := &work[list[k].Request]
@@ -24,7 +24,7 @@ func leaveRequests(t *timeline.Timeline, f *facts.Facts, work []exchange.Request
 	}
 }
 
-// answeredElsewhere reports a request that one thread read and another answered.
+// answeredElsewhere reports whether one thread read a request and another thread answered it.
 func answeredElsewhere(t *timeline.Timeline, f *facts.Facts, w *exchange.Request, r timeline.RequestID) bool {
 	s := t.Requests[r].Strand
 	if w.Writer == timeline.None || w.Writer == s || int(s) >= len(f.Threads) {
@@ -37,9 +37,8 @@ func answeredElsewhere(t *timeline.Timeline, f *facts.Facts, w *exchange.Request
 	return true
 }
 
-// leftAt is when a strand had left a request, before it read the next: when it waited
-// for work, or for any of several files; else, before the last wait for another thread
-// that came before the next request.
+// leftAt returns when a strand had left a request, before it read the next one. That is when it began to wait for work,
+// or for any of several files; otherwise, when it began its last wait for another thread before the next request.
 func leftAt(t *timeline.Timeline, s timeline.StrandID, own timeline.Stint, next recording.Time) recording.Time {
 	end := own.To
 	if next != recording.NoTime {

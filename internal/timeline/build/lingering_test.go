@@ -9,10 +9,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Thread 1 reads requests and puts them into a queue, thread 2 answers them. After each answer
-// thread 2 waits for the next request on that connection; the second request, on another one,
-// comes meanwhile. It lies in the queue until thread 2 takes it, and has nothing to do with the
-// timer at the end of that wait; unless thread 2 began to write its answer before it slept.
+// Thread 1 reads requests and puts them into a queue, thread 2 answers them. After each answer thread 2 waits for the
+// next request on that connection. The second request comes on another connection meanwhile. It lies in the queue until
+// thread 2 takes it, and has nothing to do with the timer that ends that wait, unless thread 2 began to write its
+// answer before it slept.
 func TestAThreadThatLingersOnAConnectionWorksForNobody(t *testing.T) {
 	const story = `1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=ruby comm=puma
@@ -71,7 +71,7 @@ HEAD214.1ms off thread=1 since=SINCE woken=214.05ms syscall=epoll_wait timed=1 w
 	}
 }
 
-// So it is where every thread reads and answers its requests itself.
+// The same holds if every thread reads and answers its requests itself.
 func TestAThreadThatServesAloneLingersToo(t *testing.T) {
 	tl := parsed(t, []byte(`1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=ruby comm=puma

@@ -11,10 +11,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A request may wait for a look-up that leads to no call, and that another strand makes for it, or
-// its loop beside others: who asked is known by what ran where the question was sent.
+// A request may wait for a look-up that leads to no call, or that another strand makes for it, or its loop along with
+// others. What ran when the question was sent shows which request asked.
 
-// nameAskers find for whom look-ups are made.
+// nameAskers finds the requests that look-ups are made for.
 type nameAskers struct {
 	t      *timeline.Timeline
 	f      *facts.Facts
@@ -23,8 +23,8 @@ type nameAskers struct {
 	index  facts.GoroutineIndex
 }
 
-// list lists by request when look-ups that it had asked for waited for their answers, in
-// order, disjoint; nil if there are none.
+// list returns, by request, when look-ups that it had asked for waited for their answers, in order and disjoint; nil if
+// there are none.
 func (a nameAskers) list(all []exchange.Resolution) [][]timeline.Stint {
 	if len(all) == 0 {
 		return nil
@@ -45,8 +45,8 @@ func (a nameAskers) list(all []exchange.Resolution) [][]timeline.Stint {
 	return of
 }
 
-// whose are the requests that a resolution was asked for by. Threads that wait for the answer
-// themselves have it in what they wait for.
+// whose returns the requests that asked for a resolution. Threads that wait for the answer themselves are left out:
+// their waits show it.
 func (a nameAskers) whose(d *exchange.Resolution) []timeline.RequestID {
 	s := a.f.Strand(d.Thread)
 	switch {
@@ -60,7 +60,7 @@ func (a nameAskers) whose(d *exchange.Resolution) []timeline.RequestID {
 	return nil
 }
 
-// onLoop is the request that a loop worked for last before a time, without having slept since.
+// onLoop returns the request that a loop last worked for before a time, if the loop has not slept since.
 func (a nameAskers) onLoop(s timeline.StrandID, at recording.Time) []timeline.RequestID {
 	list := a.owners[s]
 	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
@@ -70,13 +70,13 @@ func (a nameAskers) onLoop(s timeline.StrandID, at recording.Time) []timeline.Re
 	return []timeline.RequestID{list[i-1].Request}
 }
 
-// askers is how many goroutines there are from the one that serves a request to the one that
-// asks for it: one for the name, one for each kind of address.
+// askers is how many goroutines lie between the one that serves a request and the one that asks for it: one for the
+// name, and one for each kind of address.
 const askers = 3
 
-// onGoroutine is the request of the goroutine that ran where the question was sent, or of one
-// that started it, and those of all that these wake with the answer: who wants a name that is
-// being looked up waits for that one.
+// onGoroutine returns the request of the goroutine that ran when the question was sent, or of an ancestor of it, and
+// the requests of all goroutines that these wake with the answer. A goroutine that wants a name which is already being
+// looked up waits for that look-up.
 func (a nameAskers) onGoroutine(thread timeline.StrandID, d *exchange.Resolution) (of []timeline.RequestID) {
 	list := a.runs.Sights[thread]
 	i := sort.Search(len(list), func(k int) bool { return list[k].At > d.From })
@@ -110,7 +110,7 @@ func (a nameAskers) onGoroutine(thread timeline.StrandID, d *exchange.Resolution
 	return of
 }
 
-// servedBy is the request that a goroutine served at a time, or None.
+// servedBy returns the request that a goroutine served at a time, or None.
 func (a nameAskers) servedBy(k timeline.GoroutineKey, at recording.Time) timeline.RequestID {
 	if s := a.index.Of(k); s != timeline.None {
 		return a.owners.At(s, at)

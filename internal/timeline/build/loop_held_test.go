@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// tenWaiters are ten requests of a loop, each of which waits until so many us after it came, when that ends as told; what comes then
-// is on its connections 1 and 2.
+// tenWaiters are ten requests of a loop. Each waits until some time (in us) after it came, and its wait ends as given;
+// later requests use connections 1 and 2.
 func tenWaiters(ends string, until func(i int) int) *strings.Builder {
 	story := &strings.Builder{}
 	story.WriteString(`# dwell recording, text form 1
@@ -40,7 +40,7 @@ func tenSleepers() *strings.Builder {
 	return tenWaiters("timed=1", func(int) int { return 5000 })
 }
 
-// held is one request more, in whose time another's callback computes for 60 ms.
+// held is one more request; during it another request's callback computes for 60 ms.
 const held = `
 1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
 1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us
@@ -54,8 +54,8 @@ const held = `
 1190000us off thread=1 since=1170300us woken=1189990us syscall=epoll_wait waker-kind=interrupt
 `
 
-// Every request of a loop sleeps for 5 ms. In the last one's time another's callback computes for
-// 60 ms: what it takes longer than the others it waited for the loop, behind that one.
+// Every request of a loop sleeps for 5 ms. During the last one another request's callback computes for 60 ms. The time
+// by which it takes longer than the others it waited for the loop, behind that callback.
 func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 	story := tenSleepers()
 	story.WriteString(held)
@@ -73,8 +73,9 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 	}
 }
 
-// Requests of a loop wait for what no fact shows, for 100 us, or two of them for 900: that is next to nothing, however much it differs. In the last
-// one's time another's callback computes for 60 ms: it waited for the loop.
+// Requests of a loop wait for something that no fact shows, for 100 us or, two of them, for 900 us. Both are next to
+// nothing, however much they differ. During the last one another request's callback computes for 60 ms: it waited for
+// the loop.
 func TestHowFarShortWaitsDifferDoesNotMatter(t *testing.T) {
 	story := tenWaiters("", func(i int) int {
 		if i%4 == 3 {
@@ -93,9 +94,8 @@ func TestHowFarShortWaitsDifferDoesNotMatter(t *testing.T) {
 	}
 }
 
-// A loop reads a request, or two at once; each is a task that asks a peer, with a client that waits
-// itself for 20 ms, in place of the loop. The second of a pair waits for the loop meanwhile, not for
-// the client's one connection, which is in use then.
+// A loop reads a request, or two at once. Each is a task that calls a peer through a client that blocks the loop for 20
+// ms. The second of a pair waits for the loop meanwhile, not for the client's one connection, which is in use.
 func TestBehindAClientThatWaitsItselfTasksWaitForTheLoop(t *testing.T) {
 	var story strings.Builder
 	story.WriteString(`# dwell recording, text form 1
@@ -152,8 +152,8 @@ func TestBehindAClientThatWaitsItselfTasksWaitForTheLoop(t *testing.T) {
 	}
 }
 
-// Every request of a loop sleeps for 5 ms. As the last one's timer is due the loop is woken for another request, and comes to
-// both: that the first slept is told by the others.
+// Every request of a loop sleeps for 5 ms. When the last one's timer is due the loop is woken for another request, and
+// gets to both: the other requests show that the first one slept.
 func TestATimerThatIsDueAsTheLoopIsWokenForSomethingElse(t *testing.T) {
 	story := tenSleepers()
 	story.WriteString(`

@@ -12,16 +12,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Calls of tasks wait for their turn where something lets only so many to a peer at once: a
-// client's limit of connections, or a semaphore or lock of the service's own. No fact tells of
-// that wait itself. But each that waited is sent once one that was under way is answered, on
-// the connection that this one leaves: before the loop sleeps again, or, where threads share
-// tasks, as soon as one that was woken for it runs.
+// Calls of tasks queue if something lets only so many through to a peer at once: a client's limit of connections, or a
+// semaphore or lock of the service's own. No fact shows that wait directly. But each call that waited is sent once a
+// call that was under way is answered, on the connection that becomes free: before the loop sleeps again or, if threads
+// share tasks, as soon as a thread that was woken for it runs.
 
 // wokenWithin is how long after an answer, in ns, a thread that was woken for it sends at most.
 const wokenWithin = 1_000_000
 
-// manyLined is how many calls must have waited so, and fewFree how many for each that did not.
+// At least manyLined calls must have waited this way, and at least fewFree for each call that did not.
 const (
 	manyLined = 8
 	fewFree   = 8
@@ -31,9 +30,9 @@ const (
 type lined struct {
 	begun, over []recording.Time
 	wander      bool              // threads share the tasks
-	calls       []timeline.CallID // of tasks, on connections that were open
-	before      []recording.Time  // of each: when the request was last seen to do something before it
-	late        []timeline.CallID // those, in order, of which an id tells when they were sent: that is no sign of one that did not wait
+	calls       []timeline.CallID // calls of tasks, on connections that were open
+	before      []recording.Time  // for each: when its request was last seen to do something before it
+	late        []timeline.CallID // in order: calls that an id dates only to when they were sent; they are no evidence of calls that did not wait
 }
 
 // lining is what is known of the calls that may have waited.
@@ -44,9 +43,10 @@ type lining struct {
 	wanted []recording.Time // by call, as far as ids tell
 }
 
-// lineUp lets calls of tasks begin when their requests had nothing else to do, if
-// as many as ever were under way then, and nearly all of those were sent as another one
-// was answered. A connection is in use, too, between two calls on it of one request: that may hold it.
+// lineUp moves the start of task calls back to when their requests had nothing else to do. This requires two things: at
+// that time as many calls were under way as ever are at once, and nearly all calls wanted at such times were sent as
+// another call was answered. A connection also counts as in use between two calls of one request on it: the request may
+// hold it.
 func (x lining) lineUp(l *loops.Turns) {
 	t, calls := x.t, x.calls
 	type key struct {
@@ -88,13 +88,14 @@ func (x lining) lineUp(l *loops.Turns) {
 	}
 }
 
-// inTask reports a call of a task that no fact tells when it was asked for.
+// inTask reports whether a call belongs to a task, so that no fact shows when it was asked for.
 func (x lining) inTask(c *timeline.Call) bool {
 	return c.Why == timeline.WhyContext || c.Why == timeline.WhyLoopChain
 }
 
-// mayWait reports such a call, or one of Node of which that is not told either, or as late as the turn in which it is sent: a client makes
-// what has an id only then.
+// mayWait reports whether a call may have waited. It does if it is inTask, or if it is a call of Node for which no fact
+// shows when it was asked for, or only the turn in which it was sent: a client creates the object that has the id only
+// then.
 func (x lining) mayWait(c *timeline.Call) bool {
 	return x.inTask(c) || slices.Contains(askedInTurns, c.Why) && (x.wanted[c.ID] == recording.NoTime || x.late(c))
 }
@@ -104,7 +105,8 @@ func (x lining) late(c *timeline.Call) bool {
 	return at != recording.NoTime && c.Strand != timeline.None && at <= c.SendFrom && !timeline.Slept(x.t, c.Strand, at, c.SendFrom)
 }
 
-// busySince reports that another call of a call's request, of which these are, was under way since a time.
+// busySince reports whether another call of a call's request was under way since a time. The argument calls lists the
+// request's calls.
 func (x lining) busySince(calls []timeline.CallID, c *timeline.Call, since recording.Time) bool {
 	return slices.ContainsFunc(calls, func(id timeline.CallID) bool {
 		k := &x.t.Calls[id]
@@ -112,8 +114,8 @@ func (x lining) busySince(calls []timeline.CallID, c *timeline.Call, since recor
 	})
 }
 
-// kept is, for each call, until when its connection is in use: to the next call on it of the same request, if there is one; and
-// whether it is such a next one itself.
+// kept returns, for each call, until when its connection is in use: until the next call of the same request on it, if
+// there is one. It also returns whether the call is such a next one itself.
 func (x lining) kept() (kept []recording.Time, own []bool) {
 	kept, own = make([]recording.Time, len(x.t.Calls)), make([]bool, len(x.t.Calls))
 	for i := range kept {
@@ -129,7 +131,8 @@ func (x lining) kept() (kept []recording.Time, own []bool) {
 	return kept, own
 }
 
-// holdsLoop reports a call whose client waits itself for the answer, in place of the loop: what comes before it waits for the loop, and so would a turn to call.
+// holdsLoop reports whether a call's client blocks the loop while it waits for the answer. Then what comes before the
+// call waits for the loop, and so would a turn to call.
 func holdsLoop(t *timeline.Timeline, c *timeline.Call) bool {
 	own, asleep := t.Strands[c.Strand].Poll, false
 	for _, iv := range timeline.Clipped(t.Strands[c.Strand].Intervals, c.Sent, c.End) {
@@ -144,8 +147,7 @@ func holdsLoop(t *timeline.Timeline, c *timeline.Call) bool {
 	return asleep
 }
 
-// freedAt is, for each call, when its connection was left by the one before; NoTime: that
-// is not known.
+// freedAt returns, for each call, when the previous call left its connection; NoTime: not known.
 func freedAt(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) []recording.Time {
 	freed := make([]recording.Time, len(t.Calls))
 	for _, list := range loops.ByConn(f, nil, calls) {

@@ -9,9 +9,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Tasks of one loop call a peer, never two at once: each is ready 3 ms before the one before
-// is answered, every 10 ms, and sends 1 ms after that. If the loop slept before it sent, or if
-// many are sent at other times, it did not wait for the other's answer.
+// Tasks of one loop call a peer, never two at once. Every 10 ms a task is ready 3 ms before the previous call is
+// answered, and sends 1 ms after that answer. If the loop slept before the task sent, or if many calls are sent at
+// other times, the task did not wait for the other's answer.
 func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 	const ms = 1_000_000
 	for _, test := range []struct {
@@ -20,7 +20,7 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 		wander bool
 		late   recording.Time // after the other's answer
 		others int            // calls that are sent long after another's answer
-		told   bool           // ids tell of those, as they are sent
+		told   bool           // ids show when those were wanted: as they are sent
 		want   recording.Time
 	}{
 		{"sent as the other is answered", timeline.StateRunning, false, ms, 0, false, 17 * ms},
@@ -53,9 +53,9 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 	}
 }
 
-// The only connection to a peer is left for 6 ms between two calls: a request that holds it until its second keeps others from it,
-// who are ready meanwhile, and the first call of the next is sent as that one is answered. If the calls were of
-// different requests nobody would wait for it.
+// The only connection to a peer is unused for 6 ms between two calls. If one request holds it until its second call,
+// other requests are ready meanwhile, and the first call of the next is sent as that second call is answered. If the
+// two calls belonged to different requests, no request would have had to wait.
 func TestAConnectionThatIsHeldIsInUse(t *testing.T) {
 	const ms = 1_000_000
 	for held, want := range map[bool]recording.Time{true: 15 * ms, false: 21 * ms} {
@@ -70,7 +70,7 @@ func TestAConnectionThatIsHeldIsInUse(t *testing.T) {
 			tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), Request: of, SendFrom: at, Start: at, End: at + 2*ms, Why: timeline.WhyAwaited})
 			x.calls, x.wanted = append(x.calls, exchange.Call{}), append(x.wanted, recording.NoTime)
 			if i%4 == 0 {
-				x.wanted[i] = at // an id of what the client makes as it sends
+				x.wanted[i] = at // the id of an object that the client makes as it sends
 			}
 		}
 		kept, own := x.kept()

@@ -14,7 +14,7 @@ func TestTimersThatFire(t *testing.T) {
 	resolved := func(timer int64) string { return fmt.Sprintf("what=resolved exec=%d", timer) }
 	for name, c := range map[string]struct {
 		told  func(round int, timer int64) string
-		least int // calls of 66 that are given to a request
+		least int // of 66 calls, how many are given to a request
 		most  int
 	}{
 		"seen":          {func(_ int, timer int64) string { return resolved(timer) }, 66, 66},
@@ -48,15 +48,15 @@ func TestTimersThatFire(t *testing.T) {
 	}
 }
 
-// Connections 1 and 2 bring requests, 3 and 4 carry calls. Whose each call of a round is
-// comes out of what the loop read before, if its responses say the same.
+// Connections 1 and 2 bring requests, 3 and 4 carry calls. What the loop read before a call shows which request each
+// call of a round belongs to, if the loop's responses confirm it.
 func TestChainsOfLoops(t *testing.T) {
 	const each = ". r1 s3 . r2 s4 . a4 w2 . a3 w1 .' r1' s3' .' r2' s4' .' a4' w2' .' a3' w1' .' " // thread after thread
 	for _, x := range []struct {
 		name   string
 		steps  string
 		rounds int
-		want   string // per call of a round: of which connection's request it is, "-" if that is not told
+		want   string // per call of a round: the connection of its request; "-" if not known
 	}{
 		{"a proxy", ". r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 40, "1 2"},
 		{"both in one turn, one after the other", ". r1 s3 r2 s4 . a4 w2 a3 w1 .", 40, "1 2"},
@@ -104,9 +104,9 @@ func TestChainsOfLoops(t *testing.T) {
 	}
 }
 
-// TestPoolOrder: who asks first gets the connection that comes free, and each request's answer,
-// in the turn of its own last call, confirms it. A pool that serves who asked last is not
-// taken for one: its calls stay nobody's.
+// TestPoolOrder: the request that asks first gets the connection that becomes free, and each request's answer, in the
+// turn of its own last call, confirms this. A pool that serves the last one first does not count as ordered: its calls
+// stay unassigned.
 func TestPoolOrder(t *testing.T) {
 	oldest := func([]int) int { return 0 }
 	newest := func(line []int) int { return len(line) - 1 }
@@ -142,14 +142,14 @@ func TestPoolOrder(t *testing.T) {
 	}
 }
 
-// TestCallsOfToldTurns: where promises are seen to be resolved, a call is of the request in whose
-// turn it was sent, but for those that waited for a connection: these are of who stood first in
-// line, or of whom their own id tells.
+// TestCallsOfToldTurns: if promises are seen to be resolved, a call belongs to the request in whose turn it was sent.
+// Calls that waited for a connection are the exception: they belong to the request that was first in line, or that
+// their own id names.
 func TestCallsOfToldTurns(t *testing.T) {
 	for name, c := range map[string]struct {
 		play  toldPlay
 		conns int
-		least int // percent of the calls that are given to a request
+		least int // percentage of the calls that are given to a request
 		most  int
 	}{
 		"one after the other":                {toldPlay{rounds: []int{1, 1, 1}}, 9, 99, 100},
@@ -200,9 +200,9 @@ func TestCallsOfToldTurns(t *testing.T) {
 	}
 }
 
-// chainStory plays steps of a loop without ids for as many rounds. A step is a letter, the
-// request of the round (1 or 2), and for calls the connection: read and respond, send and
-// answer; connections 5 and 6 are opened, and their ends read; "." is a sleep. An apostrophe after it says that the second thread did it.
+// chainStory plays steps of a loop without ids for a number of rounds. A step is a letter followed by the request of
+// the round (1 or 2) or, for calls, the connection: read and respond, send and answer. Connections 5 and 6 are opened,
+// and their ends read; "." is a sleep. An apostrophe after a step means that the second thread did it.
 func chainStory(rounds int, steps string) string {
 	text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=native comm=proxy
@@ -234,7 +234,7 @@ func chainStory(rounds int, steps string) string {
 			switch step[0] {
 			case '.':
 				say("off thread=%d since=%dus woken=%dus syscall=epoll_wait", thread, max(slept, at-90), at-10)
-			case 'o': // by another name each time
+			case 'o': // under another name each time
 				conn += 2
 				ids[step[1]-'0'] = conn
 				say("conn id=%d side=out process=1 thread=%d local=127.0.0.1:%d peer=10.0.0.1:8080", conn, thread, 6000+conn)

@@ -2,9 +2,8 @@ package build
 
 import "testing"
 
-// A client with a connection for each request waits for its answer when recording begins:
-// the request was under way, and the call in it was made for it, though nothing else comes
-// on its connection.
+// A client with a connection per request waits for its answer when recording begins. The request was under way, and its
+// call was made for it, although nothing else comes on its connection.
 func TestARequestUnderWayIsCutThoughItsConnectionEndsWithIt(t *testing.T) {
 	tl := parsed(t, []byte(`1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=python comm=shop

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// buildOwners lists which requests each strand served, from reading one to answering
-// it, and marks the strands that read a request while another was open as Loops.
+// buildOwners lists which requests each strand served, from reading a request to answering it, and marks the strands
+// that read a request while another was open as Loops.
 func buildOwners(t *timeline.Timeline, f *facts.Facts, work []exchange.Request) timeline.Stints {
 	o, n := make(timeline.Stints, len(t.Strands)), make([]int, len(t.Strands))
 	for i := range t.Requests {
@@ -56,9 +56,9 @@ func buildOwners(t *timeline.Timeline, f *facts.Facts, work []exchange.Request) 
 	return o
 }
 
-// queueUnread makes the requests of which only the answer was recorded follow each other:
-// when the strand that answered them turned to each is not known, and all seem to have been
-// under way on it since recording began, or went on.
+// queueUnread puts requests one after the other if only their answers were recorded. When the strand that answered them
+// turned to each is not known: without this, all would seem to have been under way on it since recording began, or
+// continued.
 func queueUnread(work []exchange.Request, list []timeline.Stint) {
 	for k := 0; k < len(list); {
 		n := k
@@ -73,8 +73,8 @@ func queueUnread(work []exchange.Request, list []timeline.Stint) {
 	}
 }
 
-// isNodeLoop reports the main thread of a Node process, which is a loop even if it
-// never happened to have two requests open.
+// isNodeLoop reports whether a strand is the main thread of a Node process, which is a loop even if it never had two
+// requests open.
 func isNodeLoop(f *facts.Facts, s *timeline.Strand, i int) bool {
 	if s.Goroutine != recording.NoGoroutine || i >= len(f.Threads) || f.Runtime(s.Process) != recording.RuntimeNode {
 		return false
@@ -82,8 +82,8 @@ func isNodeLoop(f *facts.Facts, s *timeline.Strand, i int) bool {
 	return f.Threads[i].TID == f.Processes[f.ProcIndex[s.Process]].PID
 }
 
-// associate gives calls of strands that serve one request at a time to that request.
-// Calls of loops are left to the rules for loops.
+// associate assigns calls of strands that serve one request at a time to that request. Calls of loops are left to the
+// rules for loops.
 func associate(t *timeline.Timeline, f *facts.Facts, work []exchange.Call, o timeline.Stints) {
 	for i := range t.Calls {
 		c := &t.Calls[i]

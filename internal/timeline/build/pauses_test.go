@@ -6,8 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A goroutine is on a thread until another is seen there, but not across a pause: what ran
-// meanwhile is not known.
+// A goroutine is on a thread until another one is seen there, but not across a pause: what ran meanwhile is not known.
 //
 //	ms           10    30      60    80
 //	thread 101   |7 ---| pause |?    |8
@@ -27,8 +26,8 @@ func TestGoroutinesDoNotRunOnAcrossAPause(t *testing.T) {
 	}
 }
 
-// A thread that comes back from a read moves bytes of a connection right then, or it read
-// something else. Of one that came back as recording paused that is not known.
+// A thread that returns from a read of a connection moves its bytes right then; otherwise it read something else. If it
+// returned just as recording paused, this is not known.
 func TestReadsBeforeAPauseAreOfAnything(t *testing.T) {
 	for from, want := range map[string]timeline.Cause{"30ms": timeline.CauseIPC, "20100us": timeline.CauseUnknown} {
 		tl := parsed(t, []byte(`1ms manifest cpus=2 hooks="sched stacks io sockets"

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// fullPool plays a Node loop: eight requests come at once, each makes four calls one after the
-// other, and a pool has two connections. Like node-postgres it sends, in the callback of an
-// answer, what the next in line asked for; only then does the request that was answered go on.
+// fullPool plays a Node loop: eight requests come at once, each makes four calls one after the other, and a pool has
+// two connections. Like node-postgres it sends, in the callback of an answer, what the next in line asked for; only
+// then does the answered request continue.
 type fullPool struct {
 	out   strings.Builder
 	at    int64
@@ -18,11 +18,11 @@ type fullPool struct {
 	on    [4]int   // by connection: the request whose call is under way
 	sent  [4]int64 // by connection: bytes
 	read  [4]int64
-	spare int   // a connection that is free all the time, as only two calls may run at once; 0: none is
+	spare int   // a connection that is always free, as only two calls may run at once; 0: none is
 	truth []int // by call: its request
 	next  func(line []int) int
 	naps  bool       // requests sleep between calls
-	beds  [][2]int64 // who sleeps, and the id of the timer
+	beds  [][2]int64 // requests that sleep, and the ids of their timers
 }
 
 func (p *fullPool) say(format string, args ...any) {
@@ -30,8 +30,8 @@ func (p *fullPool) say(format string, args ...any) {
 	fmt.Fprintf(&p.out, "%d %s\n", p.at, fmt.Sprintf(format, args...))
 }
 
-// send sends the call of whoever is next in line; the ids are those of the connection's
-// handle, or if it was not the client that let it wait, none: a promise sends it.
+// send sends the call of the request that is next in line. The ids are those of the connection's handle. If something
+// other than the client made it wait, there are no ids: a promise sends it.
 func (p *fullPool) send(conn int) {
 	k := p.next(p.line)
 	r := p.line[k]
@@ -47,7 +47,7 @@ func (p *fullPool) send(conn int) {
 	p.truth = append(p.truth, r)
 }
 
-// running is how many calls are under way.
+// running returns how many calls are under way.
 func (p *fullPool) running() (n int) {
 	for _, r := range p.on {
 		n += min(r, 1)
@@ -83,7 +83,7 @@ func (p *fullPool) answer(conn int) {
 	p.say("http-response conn=1%d head=60 status=200", r)
 }
 
-// wake lets the timer fire of who sleeps shortest: the one that was set last.
+// wake fires the timer of the request that sleeps shortest: the timer that was set last.
 func (p *fullPool) wake() {
 	bed := p.beds[len(p.beds)-1]
 	p.beds = p.beds[:len(p.beds)-1]
@@ -98,7 +98,7 @@ func (p *fullPool) wake() {
 	}
 }
 
-// play returns the recording, and by call in order of sending the request that made it.
+// play returns the recording, and the request of each call in order of sending.
 func (p *fullPool) play() (text string, truth []int) {
 	p.at, p.ids = 1_000_000, 100
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)

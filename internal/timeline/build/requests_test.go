@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// A request that lay in its socket before recording began, and is read long after, took at
-// least since then; one that is read soon after may have come just before.
+// A request that lay in its socket before recording began, and is read long after, took at least since then. A request
+// that is read soon after may have come just before.
 func TestWhatWaitedSinceBeforeTheRecordingCounts(t *testing.T) {
 	for _, c := range []struct {
 		read        string
 		hooks       string
 		queued, cut bool
-		known       string // when the connection was, and by whom
+		known       string // when the connection became known, and from what
 	}{
 		{"3100", "sched io sockets arrivals", true, false, "1ms"},
 		{"900", "sched io sockets arrivals", false, true, "1ms"},
 		{"3100", "sched io sockets", false, true, "1ms"},
 		{"3100", "sched io sockets arrivals", true, false, "3099ms thread=2"},
-		{"3100", "sched io sockets arrivals", false, true, "3099ms"}, // it came then
+		{"3100", "sched io sockets arrivals", false, true, "3099ms"}, // it came at that time
 	} {
 		at, by, _ := strings.Cut(c.known, " ")
 		tl := parsed(t, fmt.Appendf(nil, `1ms manifest cpus=2 hooks="%[2]s"
@@ -42,9 +42,8 @@ func TestWhatWaitedSinceBeforeTheRecordingCounts(t *testing.T) {
 	}
 }
 
-// A request that is open at the end for longer than all that were answered took at least
-// until then. One that was open for less may be like the others; one that had begun to be
-// answered may be a stream.
+// A request that is open at the end for longer than every answered request took at least until then. A request that was
+// open for less may be like the others, and one whose answer had begun may be a stream.
 func TestWhatIsUnansweredAtTheEndCounts(t *testing.T) {
 	const answered = `10ms chunk conn=1 thread=2 dir=read bytes=40 arrived=9ms last=9ms
 10ms http-request conn=1 head=40 method=GET route=/a
@@ -89,7 +88,7 @@ func ifAny(n int, text string) string {
 	return text
 }
 
-// sortedLines puts the events of a recording in text form in order of time.
+// sortedLines sorts the events of a recording in text form by time.
 func sortedLines(text string) []byte {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(ms(a), ms(b)) })

@@ -8,16 +8,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// oneConn plays a Node loop whose requests all use one connection to Redis. Those of a tick
-// ask for what they need; at its end all of that is written at once, by a callback that the
-// first of them asked for. Answers come later, several in one read, and their requests go
-// on in the same order.
+// oneConn plays a Node loop whose requests all use one connection to Redis. In a tick, requests ask for what they need.
+// At the end of the tick all of that is written at once, by a callback that the first of them scheduled. Answers come
+// later, several in one read, and their requests continue in the same order.
 type oneConn struct {
 	out     strings.Builder
 	at, ids int64
 	random  uint32
 	asked   []command // in this tick, not written yet
-	flushes int64     // the id of the callback that writes them; 0: nobody asked for it
+	flushes int64     // the id of the callback that writes them; 0: not scheduled
 	under   []command // written, not answered
 	sent    int64     // bytes
 	read    int64
@@ -25,22 +24,22 @@ type oneConn struct {
 	step    map[int]int
 	truth   []int // by call: its request
 	same    bool  // all requests are of one endpoint
-	mixed   bool  // writes what was asked for last first
-	naps    bool  // who goes on sleeps before
-	jobs    bool  // before all the thread pool does something: a tick of its callback resolves the promise
-	held    bool  // nothing is written until what was is answered
-	whole   bool  // nor does anybody go on, and then what waits is written first
-	later   []int // who goes on then
-	each    bool  // who waits for several goes on as each is answered
+	mixed   bool  // writes in reverse order
+	naps    bool  // requests sleep before they continue
+	jobs    bool  // before everything the thread pool does something: a tick of its callback resolves the promise
+	held    bool  // nothing is written until all that was written is answered
+	whole   bool  // until then no request continues either, and what waits is written first
+	later   []int // requests that continue then
+	each    bool  // a request that waits for several continues as each is answered
 	more    map[int]int
-	named   bool // promises have ids of their own, and what goes on after one has that
+	named   bool // promises have ids of their own, and what continues after a promise has its id
 	promise map[int]int64
-	both    map[int]int64 // what is resolved when both of those beside are answered, made between them
-	aside   bool          // beside what it asks for there, each asks for something on a connection of its own
-	asides  []int         // requests that wait for that
-	beds    [][2]int64    // who sleeps, and the id of the timer
-	waits   bool          // it is told what waits for each promise that an answer resolves
-	place   map[int]int64 // where that is; moved now and then
+	both    map[int]int64 // id made between two calls in parallel, resolved when both are answered
+	aside   bool          // each request also calls something on a connection of its own
+	asides  []int         // requests that wait for such calls
+	beds    [][2]int64    // requests that sleep, and the ids of their timers
+	waits   bool          // it is recorded what waits for each promise that an answer resolves
+	place   map[int]int64 // the place of what waits; moved now and then
 }
 
 type command struct {
@@ -48,8 +47,8 @@ type command struct {
 	name    string
 }
 
-// kinds are the requests by what they send at each step: none, one, two at once, one after
-// the other, two after one, and three after each other.
+// kinds lists the requests by what they send at each step: none, one, two at once, one after the other, two after one,
+// and three after each other.
 var kinds = []struct {
 	route string
 	steps [][]string
@@ -107,11 +106,11 @@ func (p *oneConn) goOn(r int) {
 	p.step[r]++
 	if p.named {
 		p.promise[r] = p.ids + 1
-		p.ids += 6 // and of what waits for that
+		p.ids += 6 // and of what waits for it
 	}
 }
 
-// ask asks for a command, which is written at the end of the tick.
+// ask requests a command, which is written at the end of the tick.
 func (p *oneConn) ask(c command) {
 	p.asked = append(p.asked, c)
 	if p.flushes == 0 {
@@ -120,7 +119,7 @@ func (p *oneConn) ask(c command) {
 	}
 }
 
-// answerAside lets the first of the calls on connections of their own be answered.
+// answerAside answers the first of the calls on connections of their own.
 func (p *oneConn) answerAside() {
 	r, k := p.asides[0]/10, p.asides[0]%10
 	p.asides = p.asides[1:]
@@ -197,8 +196,8 @@ func (p *oneConn) answer(n int) {
 	}
 }
 
-// tellWaiters tells for each of some answers what waits for the promise that it resolves, under the id of the connection. Places
-// are used again, and some of those who wait are moved before.
+// tellWaiters records, for each of some answers, what waits for the promise that it resolves, under the id of the
+// connection. Places are reused, and some of those that wait are moved before.
 func (p *oneConn) tellWaiters(answers int) {
 	for _, c := range p.under[:answers] {
 		if before, ok := p.place[c.request]; !ok {
@@ -215,7 +214,7 @@ func (p *oneConn) tellWaiters(answers int) {
 	}
 }
 
-// wake lets one of those go on who sleep.
+// wake lets one of the sleeping requests continue.
 func (p *oneConn) wake() {
 	k := p.upTo(len(p.beds)) - 1
 	bed := p.beds[k]
@@ -248,7 +247,7 @@ func (p *oneConn) flush() {
 	p.under, p.asked, p.flushes = append(p.under, p.asked...), nil, 0
 }
 
-// play returns the recording of so many requests, and by call the request that made it.
+// play returns the recording of a number of requests, and by call the request that made it.
 func (p *oneConn) play(requests int) (text string, truth []int) {
 	p.at, p.ids, p.left, p.step, p.more = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
 	p.promise, p.both, p.place = map[int]int64{}, map[int]int64{}, map[int]int64{}
@@ -291,7 +290,7 @@ func (p *oneConn) play(requests int) (text string, truth []int) {
 	return p.out.String(), p.truth
 }
 
-// besideOf is the connection of the request that a call on one of its own is of.
+// besideOf returns the connection of the request whose call uses a connection of its own.
 func besideOf(conn recording.ConnID) recording.ConnID {
 	var r int
 	fmt.Sscanf(fmt.Sprint(conn)[1:], "%d", &r)

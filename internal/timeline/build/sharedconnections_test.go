@@ -9,14 +9,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestSharedConnection: what many requests send on one connection is told apart by how many
-// of them could go on, and by what requests of their kind do there; each response, written in
-// the turn in which the last call of its request was answered, confirms it. A client that
-// does not keep the order is not believed.
+// TestSharedConnection: calls of many requests on one connection are distinguished by how many requests could continue,
+// and by what requests of their kind do at that point. Each response, written in the turn in which the last call of its
+// request was answered, confirms it. A client that does not keep the order is not trusted.
 func TestSharedConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		play  oneConn
-		least int // percent of the calls on the shared connection that are given to a request
+		least int // percentage of the calls on the shared connection that are given to a request
 		most  int
 	}{
 		"in the order asked for":           {oneConn{}, 99, 100},
@@ -61,8 +60,8 @@ func TestSharedConnection(t *testing.T) {
 	}
 }
 
-// Whose immediate it is that writes commands is told by its id, also where that request was seen to send
-// something else in the same turn, and where several more asked before it ran.
+// The id of an immediate that writes commands shows its owner. This holds even if that request sent something else in
+// the same turn, and if several more requests asked before the immediate ran.
 func TestCommandsAskedForBesideOtherCalls(t *testing.T) {
 	p := &immediates{random: 7}
 	tl := parsed(t, []byte(p.play(400)))

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// immediates plays a Node loop whose client of Redis writes what was asked for in an immediate: its id is
-// given out as the first asks. Whoever goes on is told. Requests also make calls on connections of their own,
+// immediates plays a Node loop whose Redis client writes what was asked for in an immediate, whose id is assigned when
+// the first request asks. Which request continues is recorded. Requests also make calls on connections of their own,
 // before they ask for commands in the same turn.
 type immediates struct {
 	out     strings.Builder
 	at, ids int64
 	random  uint32
-	writes  int64 // the id of the immediate; 0: nobody asked for it
+	writes  int64 // the id of the immediate; 0: not scheduled
 	asked   []int // requests, by command that is not written yet
 	under   []int // written, not answered
 	asides  []int // requests that wait for a call of their own
@@ -24,8 +24,8 @@ type immediates struct {
 	owned   map[int]int // by request: calls of its own
 }
 
-// goes are the requests by what they do at each step: how many calls of their own, and then commands; two: one
-// or none.
+// goes lists the requests by what they do at each step: the number of own calls, then of commands; two means one or
+// none.
 var goes = []struct {
 	route string
 	steps [][2]int
@@ -61,7 +61,7 @@ func (p *immediates) goOn(r int) {
 		p.owned[r]++
 		p.asides = append(p.asides, r)
 	}
-	if s[1] > 1 { // as the cache has it or not
+	if s[1] > 1 { // depending on whether the cache has it
 		s[1] = p.upTo(2)
 	}
 	for range s[1] {
@@ -86,7 +86,7 @@ func (p *immediates) arrive(r int) {
 	p.goOn(r)
 }
 
-// answerOwn lets the first of the calls of their own be answered.
+// answerOwn answers the first of the own calls.
 func (p *immediates) answerOwn() {
 	r := p.asides[0]
 	p.asides = p.asides[1:]
@@ -104,7 +104,7 @@ func (p *immediates) answered(r int) {
 	}
 }
 
-// answer lets so many commands be answered in one read.
+// answer answers a number of commands in one read.
 func (p *immediates) answer(n int) {
 	p.say("chunk conn=20 thread=1 dir=read offset=%d bytes=%d arrived=%d last=%d counter=%d", p.read, 5*n, p.at-2000, p.at-2000, p.ids)
 	for range n {
@@ -133,7 +133,7 @@ func (p *immediates) flush() {
 	p.under, p.asked, p.writes = append(p.under, p.asked...), nil, 0
 }
 
-// play returns the recording of so many requests.
+// play returns the recording of a number of requests.
 func (p *immediates) play(requests int) string {
 	p.at, p.ids, p.left, p.step, p.owned = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)

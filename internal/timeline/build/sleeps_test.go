@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A timed wait that an interrupt ended is a pause where a program waits for one thing at
-// most; in epoll it is a loop's, and what came may have been a packet.
+// A timed wait that an interrupt ended is a pause if a program waits for at most one thing. In epoll it belongs to a
+// loop, and what came may have been a packet.
 func TestOnlyWaitsForLittleAreSleep(t *testing.T) {
 	tl := &timeline.Timeline{Strands: make([]timeline.Strand, 1)}
 	for syscall, want := range map[string]timeline.Cause{"poll": timeline.CauseSleep, "select": timeline.CauseSleep, "epoll_wait": timeline.CauseUnknown, "epoll_pwait2": timeline.CauseUnknown} {

@@ -167,7 +167,7 @@ func (k *cook) talk(c *recording.Conn) {
 	}
 }
 
-// command makes of a chunk one or two commands or replies, of which some are missing.
+// command turns a chunk into one or two commands or replies, some of which are missing.
 func (k *cook) command(c *recording.Conn, dir recording.Direction, offset int64) {
 	for range k.r.IntN(3) {
 		length := int64(k.r.IntN(3) * 25)
@@ -180,7 +180,7 @@ func (k *cook) command(c *recording.Conn, dir recording.Direction, offset int64)
 	}
 }
 
-// filler fills the fields of a fact with small random values, so that they meet.
+// filler fills the fields of a fact with small random values, so that they coincide.
 type filler struct {
 	r   *rand.Rand
 	now recording.Time

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/facts"
 )
 
-// buildStacks gives the timeline its frames and stacks, and each strand its own.
+// buildStacks sets the timeline's frames and stacks, and the stacks of each strand.
 func buildStacks(t *timeline.Timeline, f *facts.Facts) {
 	t.SetStacks(f.Stacks.Frames, f.Stacks.Stacks)
 	for i := range f.Threads {

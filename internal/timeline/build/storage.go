@@ -10,7 +10,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// buildStorage lists the files, the syncs, and where goroutines slept.
+// buildStorage lists the files, the syncs, and the sleeps of threads that delayed goroutines.
 func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 	t.Files = f.Storage.Files
 	buildMemory(t, f)
@@ -33,7 +33,8 @@ func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 	t.AddSleeps(of)
 }
 
-// syncsByStrand lists them by thread and by goroutine. The argument finds the strand of a goroutine, or None.
+// syncsByStrand lists the syncs by thread and by goroutine. The function goroutine finds the strand of a goroutine, or
+// None.
 func syncsByStrand(t *timeline.Timeline, goroutine func(timeline.GoroutineKey) timeline.StrandID) map[timeline.StrandID][]timeline.SyncID {
 	of := map[timeline.StrandID][]timeline.SyncID{}
 	for i := range t.Syncs {
@@ -49,7 +50,7 @@ func syncsByStrand(t *timeline.Timeline, goroutine func(timeline.GoroutineKey) t
 	return of
 }
 
-// syncs are those that were recorded, and those that are known by their sleeps alone.
+// syncs returns the recorded syncs, and those that are known only by their sleeps.
 func syncs(f *facts.Facts) []timeline.Sync {
 	of := make([][]timeline.Sync, len(f.Threads))
 	for _, y := range f.Storage.Syncs {
@@ -68,9 +69,8 @@ func syncs(f *facts.Facts) []timeline.Sync {
 	return lists.ByTime(all, func(s *timeline.Sync) recording.Time { return s.From })
 }
 
-// appendSyncs finds the syncs of a thread by their sleeps. One sync may sleep several times: those sleeps
-// are of one call between which nothing was read or written. A call that never sleeps is
-// not seen.
+// appendSyncs finds the syncs of a thread by their sleeps. One sync may sleep several times: consecutive sleeps belong
+// to one call if nothing was read or written between them. A call that never sleeps is not seen.
 func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) []timeline.Sync {
 	var last *timeline.Off
 	for i := range steps {
@@ -86,7 +86,7 @@ func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) 
 		}
 		if last != nil && off.Syscall == last.Syscall && off.Arg == last.Arg && off.In+off.Out == 0 {
 			y := &list[len(list)-1]
-			y.To, y.File = steps[i].At, max(y.File, off.File) // one that was preempted names none
+			y.To, y.File = steps[i].At, max(y.File, off.File) // a preempted one names no file
 		} else {
 			list = append(list, timeline.Sync{Strand: s, Goroutine: off.Goroutine, Syscall: off.Syscall, File: off.File, From: off.Since, To: steps[i].At})
 		}
@@ -95,7 +95,7 @@ func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) 
 	return list
 }
 
-// buildMemory copies them, with the sizes that files had been mapped with before.
+// buildMemory copies the facts about memory, and adds the largest earlier size of each mapped file.
 func buildMemory(t *timeline.Timeline, f *facts.Facts) {
 	t.Mappings, t.Blocks, t.Memory = f.Storage.Mappings, f.Storage.Blocks, f.Storage.Memory
 	t.SetMemoryWaits(f.Storage.Waits)
@@ -115,8 +115,8 @@ func buildMemory(t *timeline.Timeline, f *facts.Facts) {
 	}
 }
 
-// addParkStrands adds a Strand for each goroutine that waited for another one, or let
-// one go, and lists the pauses.
+// addParkStrands adds a Strand for each goroutine that waited for another one, or let one continue, and lists the
+// pauses.
 func addParkStrands(t *timeline.Timeline, f *facts.Facts) {
 	if len(f.Parks.Parks)+len(f.Parks.Unparks) > 0 {
 		index := facts.IndexGoroutines(t)

@@ -32,7 +32,7 @@ func storageTimeline(t *testing.T, facts string) *timeline.Timeline {
 	return tl
 }
 
-// A sync that was recorded is as long as it was; of another, which was not, the sleep is known.
+// A recorded sync has its full length; of an unrecorded one, only the sleep is known.
 func TestSyncsAreRecordedWhole(t *testing.T) {
 	tl := storageTimeline(t, `
 2000 file id=1 name=orders.db size=4096
@@ -51,8 +51,7 @@ func TestSyncsAreRecordedWhole(t *testing.T) {
 	}
 }
 
-// Two syncs: the first sleeps twice and is preempted between, before the second the
-// thread writes again.
+// Two syncs: the first sleeps twice and is preempted in between; before the second one the thread writes again.
 func TestSyncsAreCalls(t *testing.T) {
 	tl := storageTimeline(t, `
 2000 file id=1 name=orders.db size=4096
@@ -81,8 +80,8 @@ func TestSyncsAreCalls(t *testing.T) {
 	}
 }
 
-// The first sleep in munmap is for the address space, which another thread changes; the
-// second, and that in a page fault, are not.
+// The first sleep in munmap is for the address space, which another thread changes. The second one is not, and neither
+// is the sleep in a page fault.
 func TestWaitsForAddressSpaces(t *testing.T) {
 	tl := storageTimeline(t, `
 2000 file id=1 name=orders.db

@@ -6,41 +6,41 @@ import (
 	"strings"
 )
 
-// toldPlay plays a Node loop whose requests make calls through a client that has a few connections.
-// Who goes on after an answer does so when a promise is resolved, under no id of its own. Who finds
-// no connection free waits for one, and gets it in the callback in which another's call is answered.
+// toldPlay plays a Node loop whose requests make calls through a client that has a few connections. A request continues
+// after an answer when a promise is resolved, under no id of its own. A request that finds no connection free waits for
+// one, and gets it in the callback in which another request's call is answered.
 type toldPlay struct {
 	out     strings.Builder
 	at, ids int64
 	random  uint32
 
-	rounds   []int // calls that a request makes at once; when all are answered, the next
-	branches bool  // or rather: as each is answered, one more
+	rounds   []int // calls that a request makes at once; when all are answered, the next round
+	branches bool  // alternatively: one more as each is answered
 	itself   bool  // the client calls back under an id of each call
-	last     bool  // who came last gets the connection
-	named    bool  // promises have ids of their own, and what goes on after one has that
-	queued   bool  // calls wait in a queue of the program's own, which sends the next in the context of who was answered
-	calm     int   // so many requests at once, most of the time; 0: two
+	last     bool  // the last one to come gets the connection
+	named    bool  // promises have ids of their own, and what continues after a promise has its id
+	queued   bool  // calls wait in a queue of the program, which sends the next in the context of the answered request
+	calm     int   // requests at once, most of the time; 0: two
 	jobs     bool  // between rounds the thread pool does something
-	files    bool  // with a file, twice; what it has done is called back in the turn that runs
-	worker   bool  // or rather a worker thread, one after the other: messages come under the id of their handle
-	ports    int   // or of so many, who are sent messages by ports of their own, each one after the other
-	pairs    bool  // or two at once are called back for in one callback, under ids of their own
-	pings    bool  // beside all that, messages make calls of nobody's
-	once     bool  // who comes while another's first call is under way waits for that
-	valid    int   // so many requests after that was answered need none
+	files    bool  // with a file, twice; the callback runs in the current turn
+	worker   bool  // alternatively a worker thread, one task after the other: messages come under the id of their handle
+	ports    int   // or this many workers, which get messages through their own ports, each one after the other
+	pairs    bool  // or one callback is for two at once, under their own ids
+	pings    bool  // additionally, messages make calls of no request
+	once     bool  // a request that comes during another's first call waits for that call
+	valid    int   // after its answer, this many requests need no such call
 
 	conns    []*toldConn
 	waiting  []toldCall
 	working  []toldJob
-	open     int // requests
+	open     int // number of requests
 	pinged   int
-	promise  map[int]int64 // by request: what it goes on after
-	fetching []int         // who waits for that call, whose it is first
-	fetched  int           // how many need none from now on
+	promise  map[int]int64 // by request: the promise that it continues after
+	fetching []int         // requests that wait for that call, the caller first
+	fetched  int           // how many requests need no call from now on
 	left     map[int]int   // by request: calls that it waits for
 	step     map[int]int
-	more     map[int]int // by request: calls that branches make still
+	more     map[int]int // by request: calls that branches have yet to make
 	truth    map[int][]int
 }
 
@@ -57,8 +57,8 @@ type toldCall struct {
 type toldJob struct {
 	request int
 	id      int64
-	again   bool // the file is asked for something else then
-	port    int  // the message was sent by
+	again   bool // the file is used once more then
+	port    int  // through which the message was sent
 }
 
 func (p *toldPlay) say(format string, args ...any) {
@@ -71,7 +71,7 @@ func (p *toldPlay) upTo(n int) int {
 	return int(p.random>>16) % n
 }
 
-// ask lets a request make so many calls.
+// ask lets a request make a number of calls.
 func (p *toldPlay) ask(r, calls int) {
 	for range calls {
 		p.ids++
@@ -108,7 +108,7 @@ func (p *toldPlay) sleep() {
 }
 
 func (p *toldPlay) arrive(r int) {
-	p.ids += 2 // a connection's, and its parser's
+	p.ids += 2 // the ids of a connection and of its parser
 	p.sleep()
 	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
 	p.say("http-request conn=1%d head=40 method=GET route=/a", r)
@@ -134,7 +134,7 @@ func (p *toldPlay) arrive(r int) {
 	}
 }
 
-// answer lets the call on a connection be answered. Handles have the ids from 3 on.
+// answer answers the call on a connection. Handles have the ids from 3 on.
 func (p *toldPlay) answer(k int) {
 	conn, done := p.conns[k], p.conns[k].call
 	p.sleep()
@@ -209,13 +209,13 @@ func (p *toldPlay) goOn(r int) {
 	}
 }
 
-// awaits lets a request wait for a promise that is made now; branches for what was made first.
+// awaits lets a request wait for a promise that is made now; branches wait for the one that was made first.
 func (p *toldPlay) awaits(r int) {
 	p.ids++
 	p.promise[r] = p.ids
 }
 
-// crowd is how many requests are served at once: now and then more than there is room for.
+// crowd returns how many requests are served at once: now and then more than there is room for.
 func (p *toldPlay) crowd(next int) int {
 	if next%20 < 15 {
 		return p.calm
@@ -276,7 +276,7 @@ func (p *toldPlay) carryOn(j toldJob) {
 	p.ask(j.request, p.rounds[p.step[j.request]])
 }
 
-// ping lets a message come, and make a call on a connection of its own.
+// ping lets a message arrive, and make a call on a connection of its own.
 func (p *toldPlay) ping() {
 	p.sleep()
 	p.say("boundary thread=1 what=resolved exec=2 counter=%d", p.ids)

@@ -16,8 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Each file of testdata/waits is one behaviour: a story, a recording, and the waits
-// that are expected of it, with who held what they were for.
+// Each file of testdata/waits is one behaviour: a story, a recording, and the expected waits with their holders.
 func TestWaits(t *testing.T) {
 	files, err := filepath.Glob("testdata/waits/*.txt")
 	if err != nil || len(files) == 0 {
@@ -61,7 +60,7 @@ func parsed(t *testing.T, text []byte) *timeline.Timeline {
 	return tl
 }
 
-// renderWaits writes one Wait a line, and its Holds below. Times are in microseconds.
+// renderWaits writes one Wait per line, and its Holds below. Times are in microseconds.
 func renderWaits(t *timeline.Timeline) string {
 	var b strings.Builder
 	us := func(at recording.Time) string {
@@ -98,7 +97,7 @@ func who(t *timeline.Timeline, id timeline.StrandID) string {
 	return fmt.Sprintf("thread %d", t.Strands[id].Thread)
 }
 
-// Who had a lock rests on who woke whom: with other wakers, others had it.
+// Holders follow from the wakers: with other wakers, the holders are others.
 func TestHoldersAreTheWakers(t *testing.T) {
 	ar, err := txtar.ParseFile("testdata/waits/monitor_convoy.txt")
 	if err != nil {
@@ -122,7 +121,7 @@ func TestHoldersAreTheWakers(t *testing.T) {
 	}
 }
 
-// CPython enters what C calls by a frame of its own: a stack is told without it, wherever in it that is.
+// CPython enters what C calls through a frame of its own: stacks are reported without it, wherever it is.
 func TestStacksHaveNoGlue(t *testing.T) {
 	tl := parsed(t, []byte(`
 1ms manifest cpus=2 hooks="sched stacks"
@@ -149,8 +148,8 @@ func TestStacksHaveNoGlue(t *testing.T) {
 	}
 }
 
-// What a strand did in a span: it computed, as samples show where; it waited for a
-// call; it waited for a lock; it was ready to run.
+// What a strand did in a span: it computed, and samples show where; it waited for a call; it waited for a lock; it was
+// ready to run.
 func TestDoing(t *testing.T) {
 	tl := parsed(t, []byte(`
 1ms manifest cpus=2 hooks="sched stacks io sockets"
@@ -196,7 +195,7 @@ func TestDoing(t *testing.T) {
 	}
 }
 
-// Who had a lock while others waited for it: each span once, whoever waited.
+// The holders of a lock while others waited for it: each span appears once, whichever strand waited.
 func TestTenures(t *testing.T) {
 	ar, err := txtar.ParseFile("testdata/waits/monitor_convoy.txt")
 	if err != nil {

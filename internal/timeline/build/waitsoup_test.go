@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What is said of waits must hold whatever threads did: with stacks that contradict
-// each other, wakers that had nothing, spans that overlap.
+// The invariants of waits must hold whatever threads did: with stacks that contradict each other, wakers that held
+// nothing, and spans that overlap.
 func TestAnyWaitsAreValid(t *testing.T) {
 	locks, holds := 0, 0
 	for seed := range uint64(300) {

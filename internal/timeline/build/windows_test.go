@@ -48,7 +48,7 @@ func TestNothingRunsInAGap(t *testing.T) {
 	}
 }
 
-// Recording pauses at 30, and ends at 60 before it went on:
+// Recording pauses at 30, and ends at 60 before it continued:
 //
 //	time    0    10    20    30    60
 //	thread  sleeps     runs  |  gap  |

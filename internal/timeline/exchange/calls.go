@@ -9,13 +9,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Call is what a Call was rebuilt from; same index as in Timeline.Calls until the
-// calls are put in their final order.
+// Call is what a timeline.Call was made from. Its index is the same as in Timeline.Calls until the calls are put in
+// their final order.
 type Call struct {
 	Conn     int // index in facts.conns
 	Exchange exchanged
 	Bounds   Bounds
-	Caller   recording.GoroutineID // Go: that handed it to the connection, if that was seen
+	Caller   recording.GoroutineID // Go: the goroutine that handed it to the connection, if seen
 }
 
 // Bounds are the starts of a call's phases, in order, and its end.
@@ -31,9 +31,9 @@ func (b *Bounds) PhaseAt(at recording.Time) timeline.Phase {
 	return timeline.PhaseQueue
 }
 
-// Outbound makes the Calls of all outbound connections: HTTP/1 by its heads, Redis
-// and PostgreSQL by their commands, UDP by its datagrams, all others but HTTP/2 by turn-taking: those over TLS too,
-// whatever is known of what is encrypted.
+// Outbound makes the Calls of all outbound connections: HTTP/1 by its heads, Redis and PostgreSQL by their commands,
+// UDP by its datagrams, and all others except HTTP/2 by turn-taking. Calls over TLS use turn-taking too, whatever is
+// known of the encrypted contents.
 func Outbound(t *timeline.Timeline, f *facts.Facts) []Call {
 	n := 0
 	for i := range f.Conns {
@@ -56,7 +56,7 @@ func Outbound(t *timeline.Timeline, f *facts.Facts) []Call {
 			}
 			call := newCall(t, f, i, x)
 			if c.Protocol == recording.ProtocolUDP && udp.oneWay(&call, c, x) {
-				continue // nobody waits for it
+				continue // no strand waits for it
 			}
 			t.Calls = append(t.Calls, call)
 			work = append(work, Call{Conn: i, Exchange: exchanged{x.asked, x.replied}})
@@ -106,8 +106,8 @@ func callExchanges(c *facts.Conn, udp *udpWalk) []exchange {
 	return nil
 }
 
-// failed reports a connection attempt that never carried a byte, or that the peer ended before
-// it answered the first message of a TLS handshake.
+// failed reports whether a connection attempt never carried a byte, or the peer ended the connection before it answered
+// the first message of a TLS handshake.
 func failed(c *facts.Conn, conn *timeline.Conn) bool {
 	switch {
 	case c.Decl.Existing == 1 || c.Closed == nil:
@@ -127,8 +127,8 @@ func failedCall(t *timeline.Timeline, f *facts.Facts, i int) timeline.Call {
 	}
 }
 
-// newCall makes a Call of one exchange on the i-th connection. The first exchange on
-// a connection that was opened in the recording takes the connect with it.
+// newCall makes a Call of one exchange on the i-th connection. The first exchange on a connection that was opened in
+// the recording includes the connect.
 func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.Call {
 	c, conn := &f.Conns[i], &t.Conns[i]
 	writes := c.Chunks[recording.Write]
@@ -138,7 +138,7 @@ func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.C
 		SendFrom: max(x.asked.Begin, f.Start), Sent: x.asked.end, Again: x.again, Protocol: c.Protocol,
 	}
 	if x.ask != nil {
-		if call.Operation = x.ask.Operation; call.Operation == "" { // the header tells more than the route
+		if call.Operation = x.ask.Operation; call.Operation == "" { // the header says more than the route
 			call.Operation = f.Endpoint(x.ask.Method, x.ask.Route)
 		}
 	}
@@ -158,8 +158,8 @@ func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.C
 	return call
 }
 
-// finishCall finds the end of a call: the last byte of its answer, or what cut it. A call
-// whose answer could not be told apart ends when it was sent.
+// finishCall finds the end of a call: the last byte of its answer, or what cut it. A call whose answer could not be
+// identified ends when it was sent.
 func finishCall(call *timeline.Call, c *facts.Conn, x exchange, end recording.Time) {
 	if !x.replied.None() {
 		call.Arrived, call.FirstRead = x.replied.arrived, x.replied.Begin
@@ -185,10 +185,9 @@ func finishCall(call *timeline.Call, c *facts.Conn, x exchange, end recording.Ti
 	}
 }
 
-// Settle derives start, phases and their bounds from a call's marks. Marks that are
-// missing make a phase empty; marks out of order (an answer that came before the
-// request was all sent) are moved to the mark before. The gap after a look-up, a
-// connect or a handshake, before the next step begins, counts to the step before it.
+// Settle derives start, phases and their bounds from a call's marks. A missing mark makes its phase empty. A mark that
+// is out of order (an answer that arrived before the whole request was sent) is moved to the previous mark. The gap
+// between a look-up, connect or handshake and the next step counts to the earlier step.
 func Settle(c *timeline.Call, b *Bounds) {
 	first := c.SendFrom
 	for _, mark := range []recording.Time{c.TLSFrom, c.ConnectFrom, c.DNSFrom} {
@@ -217,15 +216,16 @@ func Settle(c *timeline.Call, b *Bounds) {
 	}
 }
 
-// WarmedBefore makes a call, if it began before its request was read, one on a connection that was opened by then.
+// WarmedBefore applies Warmed to a call that began before its request was read: its connection was already open by
+// then.
 func WarmedBefore(t *timeline.Timeline, c *timeline.Call, b *Bounds) {
 	if c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 		Warmed(c, b)
 	}
 }
 
-// Warmed makes a call on a connection that was opened before its request came one on
-// a reused connection: opening it cost this request nothing.
+// Warmed marks a call as made on a reused connection if the connection was opened before the call's request came:
+// opening it cost this request nothing.
 func Warmed(c *timeline.Call, b *Bounds) {
 	c.New = false
 	c.Start = recording.NoTime

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// inOrder puts commands or replies in the order of their bytes: a recorder that finds
-// them late may write them late.
+// inOrder sorts commands or replies by the position of their bytes: a recorder that finds them late may write them
+// late.
 func inOrder[T any](list []*T, offset func(*T) int64) {
 	by := func(a, b *T) int { return cmp.Compare(offset(a), offset(b)) }
 	if !slices.IsSortedFunc(list, by) {
@@ -19,8 +19,8 @@ func inOrder[T any](list []*T, offset func(*T) int64) {
 	}
 }
 
-// commandExchanges pairs the commands and replies of a connection: first in, first out,
-// less the replies that could not be told apart.
+// commandExchanges pairs the commands and replies of a connection: first in, first out, without the replies that could
+// not be identified.
 func commandExchanges(c *facts.Conn) []exchange {
 	inOrder(c.Commands, func(x *recording.Command) int64 { return x.Offset })
 	inOrder(c.Replies, func(x *recording.Reply) int64 { return x.Offset })
@@ -46,7 +46,7 @@ func commandExchanges(c *facts.Conn) []exchange {
 	return out
 }
 
-// answeredFrom is when a read followed the write that holds a byte; NoTime if none did.
+// answeredFrom returns when a read followed the write that contains a byte; NoTime if none did.
 func answeredFrom(c *facts.Conn, offset int64) recording.Time {
 	writes := c.Chunks[recording.Write]
 	i := sort.Search(len(writes), func(k int) bool { return writes[k].End() > offset })
@@ -84,7 +84,7 @@ func pairReplies(c *facts.Conn, out []exchange) {
 	}
 }
 
-// readOf is when the byte at a position was read, NoTime if it was not.
+// readOf returns when the byte at a position was read; NoTime if it was not.
 func readOf(c *facts.Conn, offset int64) recording.Time {
 	reads := c.Chunks[recording.Read]
 	i := sort.Search(len(reads), func(k int) bool { return reads[k].End() > offset })
@@ -94,8 +94,8 @@ func readOf(c *facts.Conn, offset int64) recording.Time {
 	return reads[i].At
 }
 
-// nextAsked is when the first of these commands was sent that was sent after a time: by
-// then its client had read what came before. NoTime if there is none.
+// nextAsked returns when the first of these commands that followed a time was sent: by then the client had read the
+// earlier answers. It returns NoTime if there is none.
 func nextAsked(later []exchange, after recording.Time) recording.Time {
 	i := sort.Search(len(later), func(k int) bool { return later[k].asked.Begin > after })
 	if i == len(later) {
@@ -104,7 +104,7 @@ func nextAsked(later []exchange, after recording.Time) recording.Time {
 	return later[i].asked.Begin
 }
 
-// lastRead is when bytes were last read, NoTime if never.
+// lastRead returns when bytes were last read; NoTime if never.
 func lastRead(c *facts.Conn) recording.Time {
 	for _, r := range slices.Backward(c.Chunks[recording.Read]) {
 		if r.Bytes > 0 {
@@ -114,7 +114,7 @@ func lastRead(c *facts.Conn) recording.Time {
 	return recording.NoTime
 }
 
-// noteUnpaired says how many calls have no reply because it could not be told apart.
+// noteUnpaired notes how many calls have no reply because it could not be identified.
 func noteUnpaired(t *timeline.Timeline) {
 	n := int64(0)
 	for i := range t.Calls {
@@ -130,10 +130,10 @@ func noteUnpaired(t *timeline.Timeline) {
 	}
 }
 
-// Unpaired is why a call is kept out of quantiles whose reply could not be told apart.
+// Unpaired is the Excluded reason of a call whose reply could not be identified.
 const Unpaired = "unpaired"
 
-// nameCommand takes over what a call's command and reply say.
+// nameCommand copies what a call's command and reply say.
 func nameCommand(f *facts.Facts, call *timeline.Call, x *exchange) {
 	call.Operation = x.command.Operation
 	if call.Operation == "" && x.reply != nil {
@@ -147,7 +147,7 @@ func nameCommand(f *facts.Facts, call *timeline.Call, x *exchange) {
 	}
 }
 
-// excludeWaiting keeps calls out of quantiles that wait for something to happen at the peer.
+// excludeWaiting excludes calls from quantiles that wait for something to happen at the peer.
 func excludeWaiting(call *timeline.Call, operation string) {
 	switch operation {
 	case "BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "WAIT", "WAITAOF":

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// buildConns makes one Conn a connection, in order of declaration, so that a
-// connection's index in facts is its index in Timeline.Conns.
+// buildConns makes one Conn per connection, in order of declaration, so that a connection's index in facts is its index
+// in Timeline.Conns.
 func buildConns(f *facts.Facts) []timeline.Conn {
 	conns := make([]timeline.Conn, len(f.Conns))
 	for i := range f.Conns {
@@ -37,9 +37,9 @@ func buildConns(f *facts.Facts) []timeline.Conn {
 	return conns
 }
 
-// nameConns finds the names of peers: what the connection itself says (SNI, who a proxy was
-// asked for, then the Host of its first request); else what another connection to the same address and
-// port of the same process says; else the name whose look-up last gave its address.
+// nameConns finds the names of peers. It uses what the connection itself says: SNI, the target that a proxy was asked
+// for, or the Host of its first request. Otherwise it uses what another connection of the same process to the same
+// address and port says, or the name whose look-up last gave the address.
 func nameConns(t *timeline.Timeline, f *facts.Facts) {
 	type peer struct {
 		process recording.ProcessID
@@ -72,7 +72,7 @@ func nameConns(t *timeline.Timeline, f *facts.Facts) {
 	}
 }
 
-// ownName is the name of its peer that a connection itself says, "" if none.
+// ownName returns the name of its peer that a connection itself gives; "" if none.
 func ownName(c *facts.Conn) string {
 	for _, r := range c.TLS {
 		if r.SNI != "" {

@@ -11,27 +11,26 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Resolution is one resolving of a name: its look-ups of several types, and those of
-// the search domains that were tried first, on one thread.
+// Resolution is one resolving of a name: its look-ups of several types, and those of the search domains that were tried
+// first, on one thread.
 type Resolution struct {
 	Thread   recording.ThreadID
-	From, To recording.Time // to NoTime: not answered
+	From, To recording.Time // To is NoTime if it was not answered
 	Addrs    string         // answers, space-separated
 	asked    []question
 	Open     int            // look-ups without an answer
-	vain     recording.Time // when one was asked again for want of an answer, or by another name, at last; NoTime: none was
+	vain     recording.Time // when a question was last repeated for want of an answer, or asked for another name; NoTime: never
 	used     bool           // a call took it
 }
 
-// question is one look-up of a resolving.
+// question is one look-up of a resolution.
 type question struct {
 	name, kind string
 	at         recording.Time
 	open       bool // it has no answer yet
 }
 
-// buildLookups pairs the two halves of DNS exchanges, and groups them into resolutions
-// in order of their start.
+// buildLookups pairs the two halves of DNS exchanges, and groups them into resolutions in order of their start.
 func buildLookups(t *timeline.Timeline, f *facts.Facts) []Resolution {
 	type key struct {
 		thread recording.ThreadID
@@ -84,23 +83,22 @@ func buildLookups(t *timeline.Timeline, f *facts.Facts) []Resolution {
 	return all
 }
 
-// searchGap is how soon after an answer without an address a resolver asks for the name in
-// the next search domain.
+// searchGap is how soon after an answer without an address a resolver asks for the name in the next search domain.
 const searchGap = 10_000_000 // ns
 
-// soonestRetry is how long a resolver waits at least for an answer before it asks again.
+// soonestRetry is the shortest time after which a resolver repeats an unanswered question.
 const soonestRetry = 1_000_000_000 // ns
 
-// asks reports whether it waits for an answer to the same question, and not for long enough
-// to ask again: whoever asks on that thread does so for another, as on the loop of Node.
+// asks reports whether the resolution waits for an answer to the same question, and has not waited long enough to
+// repeat it. Then the thread asks on behalf of another caller, as Node's loop does.
 func (r *Resolution) asks(name, kind string, at recording.Time) bool {
 	return slices.ContainsFunc(r.asked, func(q question) bool {
 		return q.open && q.name == name && q.kind == kind && at.Sub(q.at) < soonestRetry
 	})
 }
 
-// takes reports whether a look-up may belong to the same resolving: the same name, or, as
-// long as none gave an address, one in another search domain; not asked before.
+// takes reports whether a look-up may belong to this resolution. It must be for the same name or, as long as no look-up
+// gave an address, for a name in another search domain; and it must not have been asked before.
 func (r *Resolution) takes(name, kind string, at recording.Time) bool {
 	last := r.asked[len(r.asked)-1].name
 	switch {
@@ -113,8 +111,7 @@ func (r *Resolution) takes(name, kind string, at recording.Time) bool {
 	return r.Open > 0 || !slices.ContainsFunc(r.asked, func(q question) bool { return q.name == name && q.kind == kind })
 }
 
-// sameHost reports whether two names may be one in different search domains: they begin with
-// the same label.
+// sameHost reports whether two names may be one in different search domains: they begin with the same label.
 func sameHost(a, b string) bool {
 	a, _, _ = strings.Cut(a, ".")
 	b, _, _ = strings.Cut(b, ".")
@@ -140,13 +137,13 @@ func (r *Resolution) answer(d facts.DNS) {
 	}
 }
 
-// gave reports whether the resolution gave an address, or none that is known.
+// gave reports whether the resolution gave an address.
 func (r *Resolution) gave(addr string) bool {
 	return slices.Contains(Addresses(r.Addrs), addr)
 }
 
-// ResolveOnThread gives new calls the resolution that ran on the connecting thread
-// right before: nothing else was sent or received there in between.
+// ResolveOnThread gives each new call the resolution that ran on the connecting thread right before: nothing else was
+// sent or received there in between.
 func ResolveOnThread(t *timeline.Timeline, f *facts.Facts, work []Call, all []Resolution) {
 	byThread := map[recording.ThreadID][]int{}
 	for i := range all {
@@ -185,10 +182,10 @@ func ResolvedBy(c *timeline.Call, r *Resolution) {
 	}
 }
 
-// actions are the times at which each thread sent, received or connected.
+// actions lists the times at which each thread sent, received or connected.
 type actions map[recording.ThreadID][]recording.Time
 
-// lastActions lists what threads did on their connections, for threads that resolve.
+// lastActions lists what threads that resolve names did on their connections.
 func lastActions(f *facts.Facts) actions {
 	a := actions{}
 	for _, d := range f.DNS {
@@ -216,7 +213,7 @@ func (a actions) between(th recording.ThreadID, from, to recording.Time) bool {
 	return i < len(list) && list[i] < to
 }
 
-// named are the names that look-ups gave an address to, in order of time.
+// named lists the names for which look-ups gave an address, in order of time.
 type named map[string][]nameAt
 
 type nameAt struct {
@@ -238,7 +235,7 @@ func namesByAddress(lookups []timeline.Lookup) named {
 	return n
 }
 
-// before returns the name last given to an address before a time, "" if none.
+// before returns the name last given to an address before a time; "" if none.
 func (n named) before(addr string, at recording.Time) string {
 	list := n[addr]
 	i := sort.Search(len(list), func(k int) bool { return list[k].at > at })
@@ -255,15 +252,15 @@ func Addresses(addrs string) []string {
 	return slices.Compact(list)
 }
 
-// resolvers tell which look-ups may belong together: those of a thread, of which it makes
-// one after the other. Goroutines change threads, and several resolve at once.
+// resolvers determines which look-ups may belong together: those of one thread, which makes them one after the other.
+// Goroutines change threads, and several of them resolve at once.
 type resolvers struct {
 	f   *facts.Facts
-	one map[recording.ProcessID]recording.ThreadID // of each process of Go, any of its threads
+	one map[recording.ProcessID]recording.ThreadID // for each Go process, any one of its threads
 }
 
-// of returns what stands for the thread that asks, or is answered, and how many of its last
-// resolutions a look-up may belong to.
+// of returns the thread that represents the one that asks or is answered, and how many of its last resolutions a
+// look-up may belong to.
 func (r *resolvers) of(th recording.ThreadID) (thread recording.ThreadID, recent int) {
 	i := r.f.ThreadIndex.Get(th)
 	if i == timeline.None {
@@ -279,8 +276,8 @@ func (r *resolvers) of(th recording.ThreadID) (thread recording.ThreadID, recent
 	return r.one[p], atOnceResolved
 }
 
-// atOnceResolved is how many names a process of Go may resolve at once.
+// atOnceResolved is how many names a Go process may resolve at once.
 const atOnceResolved = 16
 
-// GoDials is how long after the answer a goroutine begins to connect, at most.
+// GoDials is the longest time between the answer and the goroutine's connect.
 const GoDials recording.Duration = 5_000_000

@@ -1,7 +1,7 @@
-// Package exchange pairs what was read and written on connections to exchanges: Inbound makes
-// the connections, the look-ups and the requests of a Timeline, Outbound its calls. What a
-// request or call rests on (its chunks, who wrote it) is kept beside, by the same index, for those
-// that ask whose it is. A request that is cut wrongly, or paired with another's answer, is mended here.
+// Package exchange pairs what was read and written on connections into exchanges. Inbound makes the connections,
+// look-ups and requests of a Timeline; Outbound makes its calls. What a request or call was made from (its chunks, the
+// strand that wrote it) is kept in a parallel list with the same index, for the code that determines whose it is. If a
+// request has the wrong bounds, or the answer of another one, fix it here.
 package exchange
 
 import (
@@ -14,27 +14,26 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// endless is the end of a message whose length no head tells.
+// endless is the end of a message whose length no head gives.
 const endless = math.MaxInt64
 
-// message is one request or response on a connection: a span of bytes in one
-// direction, and when they moved.
+// message is one request or response on a connection: a span of bytes in one direction, and when they moved.
 type message struct {
-	arrived recording.Time // reads: its first byte was in the socket; NoTime unknown
-	Begin   recording.Time // its first byte was read or written
-	end     recording.Time // its last byte was read or written
+	arrived recording.Time // reads: when its first byte was in the socket; NoTime unknown
+	Begin   recording.Time // when its first byte was read or written
+	end     recording.Time // when its last byte was read or written
 	Chunks
-	complete bool // as far as its head told a length
+	complete bool // if its head gave a length, all of it was seen
 	merged   bool // arrival stamps had to be merged: arrived may be too early
 }
 
-// Chunks is which chunks of its direction hold a message.
+// Chunks identifies the chunks of its direction that contain a message.
 type Chunks struct{ First, N int32 }
 
-// None reports that no byte of the message was seen.
+// None reports whether no byte of the message was seen.
 func (c *Chunks) None() bool { return c.N == 0 }
 
-// Last is the last of them.
+// Last returns the index of the last chunk.
 func (c *Chunks) Last() int32 { return c.First + c.N - 1 }
 
 // extent is where in its direction's bytes a message lies.
@@ -50,7 +49,7 @@ type reader struct {
 	next   int
 }
 
-// message returns the message of an extent. Extents must be asked for in order.
+// message returns the message of an extent. Extents must be requested in order.
 func (r *reader) message(e extent) message {
 	for r.next < len(r.chunks) && r.chunks[r.next].End() <= e.from {
 		r.next++
@@ -72,7 +71,7 @@ func (r *reader) message(e extent) message {
 	}
 	head := &r.chunks[m.First]
 	m.Begin, m.arrived, m.merged = head.First(), head.Arrived, head.Merged == 1
-	if e.from > head.Offset { // begins inside: all of the chunk was there by Last
+	if e.from > head.Offset { // begins inside: the whole chunk had arrived by Last
 		m.Begin = head.At
 		if !head.Undated {
 			m.arrived = head.Last()
@@ -94,13 +93,13 @@ type exchange struct {
 	replied message
 
 	command  *recording.Command // of another protocol; then ask and answer are nil
-	reply    *recording.Reply   // nil: none was seen, or told apart, or it is encrypted
-	unpaired bool               // bytes came after it, but no answer was told apart
-	again    recording.Time     // over UDP: when it was asked again; NoTime: it was not
-	over     recording.Time     // of an unpaired request: when its answer was over; NoTime: not known
+	reply    *recording.Reply   // nil: none was seen, it could not be identified, or it is encrypted
+	unpaired bool               // bytes followed it, but no answer could be identified
+	again    recording.Time     // over UDP: when it was repeated; NoTime: it was not
+	over     recording.Time     // for an unpaired request: when its answer was over; NoTime: not known
 }
 
-// endAsked says who asks in it for its connection's end.
+// endAsked returns which side of the exchange asked for the end of its connection.
 func (x *exchange) endAsked() timeline.EndAsked {
 	switch {
 	case x.ask != nil && x.ask.Close == 1:
@@ -113,7 +112,7 @@ func (x *exchange) endAsked() timeline.EndAsked {
 	return timeline.EndNotAsked
 }
 
-// exchanged is what is kept of an exchange that a call is made of: not its facts.
+// exchanged is the part of an exchange that is kept for its call: the messages without their facts.
 type exchanged struct{ Asked, Replied message }
 
 // final reports whether a response is the last one to its request.
@@ -121,11 +120,10 @@ func final(r *facts.Response) bool {
 	return r.Status < 100 || r.Status >= 200 || r.Status == 101
 }
 
-// httpExchanges pairs the requests and responses of an HTTP/1 connection: first in,
-// first out, which is right for pipelining too. A response that begins before the
-// oldest unanswered request belongs to one that was not recorded; so does the first on a
-// connection that was there before recording and has seen no request since. They are in the room of a list
-// that is not needed any more.
+// httpExchanges pairs the requests and responses of an HTTP/1 connection: first in, first out, which is right for
+// pipelining too. A response that begins before the oldest unanswered request belongs to a request that was not
+// recorded. So does the first response on a connection that existed before recording and has seen no request since. The
+// result reuses the memory of room, a list that is no longer needed.
 func httpExchanges(c *facts.Conn, askDir recording.Direction, room []exchange) []exchange {
 	out := slices.Grow(room[:0], len(c.Asks))
 	asks := reader{chunks: c.Chunks[askDir]}
@@ -170,11 +168,10 @@ func httpExchanges(c *facts.Conn, askDir recording.Direction, room []exchange) [
 	return out
 }
 
-// hiddenUntil is when the answer to the i-th request was over, at the latest, if its head
-// was not seen in the direction of answers: the client sends several requests at once, the
-// answer before was one whose length no head told, and once that had begun the client sent
-// yet another request, before the j-th answer began, the next one seen. NoTime if that one
-// answers it.
+// hiddenUntil returns when the answer to the i-th request was over at the latest, if the head of that answer was not
+// seen. This is assumed if all of the following hold: the client sends several requests at once; no head gave the
+// length of the previous answer; and after that answer had begun, the client sent yet another request, before the next
+// answer seen (the j-th) began. Otherwise that j-th answer belongs to the request, and hiddenUntil returns NoTime.
 func hiddenUntil(c *facts.Conn, dir recording.Direction, i, j int) recording.Time {
 	if i == 0 || j == 0 || c.Asks[i].At != c.Asks[i-1].At || c.Answers[j-1].Length >= 0 {
 		return recording.NoTime
@@ -186,13 +183,13 @@ func hiddenUntil(c *facts.Conn, dir recording.Direction, i, j int) recording.Tim
 	list := c.Chunks[dir]
 	n := sort.Search(len(list), func(n int) bool { return list[n].At > c.Asks[k].At })
 	if n == 0 {
-		return recording.NoTime // the bytes of the answer before were lost
+		return recording.NoTime // the bytes of the previous answer were lost
 	}
 	return list[n-1].At
 }
 
-// askExtent of the i-th request: to its length if told, else to the next head, else
-// up to the moment the response begins.
+// askExtent returns the extent of the i-th request: to its length if given, else to the next head, else up to the
+// moment the response begins.
 func askExtent(c *facts.Conn, i int, until recording.Time) extent {
 	h, next := &c.Asks[i], int64(endless)
 	if i+1 < len(c.Asks) {
@@ -205,8 +202,8 @@ func askExtent(c *facts.Conn, i int, until recording.Time) extent {
 	return e
 }
 
-// extentTo is where a message lies that begins at a position, and the next one at another:
-// up to its size, if that was told and is not more than there is room for; else up to the next.
+// extentTo returns the extent of a message that begins at from, before the next one begins at next. It ends at the
+// message's size, if that is known and fits; else at next.
 func extentTo(from, next, size int64) extent {
 	e := extent{from: from, to: max(next, from)}
 	if end := from + size; size > 0 && end <= e.to {
@@ -215,7 +212,7 @@ func extentTo(from, next, size int64) extent {
 	return e
 }
 
-// sized is the size of a message by its head; 0 if that does not tell it.
+// sized returns the size of a message by its head; 0 if the head does not give it.
 func sized(head, length int64) int64 {
 	if head > 0 && length >= 0 {
 		return head + length
@@ -223,8 +220,8 @@ func sized(head, length int64) int64 {
 	return 0
 }
 
-// answerExtent of the j-th response, interim ones counted: to its length if told,
-// else to the next head.
+// answerExtent returns the extent of the j-th response, interim ones counted: to its length if given, else to the next
+// head.
 func answerExtent(c *facts.Conn, j int, method string) extent {
 	h, next := &c.Answers[j], int64(endless)
 	if j+1 < len(c.Answers) {
@@ -232,7 +229,7 @@ func answerExtent(c *facts.Conn, j int, method string) extent {
 	}
 	length := h.Length
 	if method == "HEAD" || h.Status == 204 || h.Status == 304 || h.Status == 101 {
-		length = 0 // what Content-Length says there is not sent
+		length = 0 // the body that Content-Length announces here is not sent
 	}
 	return extentTo(h.Offset, next, sized(h.Head, length))
 }

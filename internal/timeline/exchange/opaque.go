@@ -10,14 +10,13 @@ import (
 const (
 	// closeNotify bounds the bytes of a TLS alert record, encrypted or not.
 	closeNotify = 31
-	// tls13Alert is what one takes in TLS 1.3, where it looks like application data.
+	// tls13Alert is the size of one in TLS 1.3, where it looks like application data.
 	tls13Alert = 24
 )
 
-// opaqueExchanges finds requests and answers by turn-taking: a write after a read
-// begins a new exchange. What a server says first (a greeting) belongs to none. Where
-// the head of a request is known, of a message that is encrypted, or its command, that names
-// the exchange; a head's length says whether what was read was only an interim answer to it.
+// opaqueExchanges finds requests and answers by turn-taking: a write after a read begins a new exchange. What a server
+// says first (a greeting) belongs to no exchange. If the head of an encrypted request is known, or its command, that
+// names the exchange. The lengths in a head tell whether what was read was only an interim answer.
 func opaqueExchanges(c *facts.Conn) []exchange {
 	h := handshake{data: c.Behind()}
 	secure := c.Protocol == recording.ProtocolTLS || len(c.TLS) > 0
@@ -71,8 +70,8 @@ func opaqueExchanges(c *facts.Conn) []exchange {
 	return out
 }
 
-// firstWithin takes what begins in a chunk or before it, and returns the first that begins in
-// it; nil if none does.
+// firstWithin removes what begins in a chunk or before it, and returns the first that begins in the chunk; nil if none
+// does.
 func firstWithin[T any](list *[]T, w *facts.Chunk, offset func(*T) int64) (found *T) {
 	for len(*list) > 0 && offset(&(*list)[0]) < w.End() {
 		if x := &(*list)[0]; found == nil && offset(x) >= w.Offset {
@@ -83,13 +82,13 @@ func firstWithin[T any](list *[]T, w *facts.Chunk, offset func(*T) int64) (found
 	return found
 }
 
-// unsent reports whether the request cannot have been sent whole before a position: what
-// is encrypted is no shorter than what it was.
+// unsent reports whether the request cannot have been sent completely before a position: encrypted data is no shorter
+// than the original.
 func (x *exchange) unsent(at int64) bool {
 	return x.ask != nil && x.ask.Head > 0 && x.ask.Length > 0 && at-x.ask.Offset < x.ask.Head+x.ask.Length
 }
 
-// ending reports a TLS client's good-bye: a last short write that nothing answers.
+// ending reports whether a write is a TLS client's good-bye: a last short write without an answer.
 func ending(c *facts.Conn, w int, secure bool) bool {
 	writes := c.Chunks[recording.Write]
 	if !secure || w != len(writes)-1 || writes[w].Bytes > closeNotify {
@@ -105,8 +104,8 @@ func ending(c *facts.Conn, w int, secure bool) bool {
 	return true
 }
 
-// goodBye reports a TLS server's: a last read of one alert, after which nothing is asked for.
-// It comes as the server closes, which may be long after its last answer.
+// goodBye reports whether a read is a TLS server's good-bye: a last read of one alert, after which nothing is asked. It
+// arrives when the server closes, which may be long after its last answer.
 func goodBye(c *facts.Conn, r int, h handshake) bool {
 	read, writes := c.Chunks[recording.Read][r], c.Chunks[recording.Write]
 	if read.Bytes > closeNotify || len(writes) > 0 && writes[len(writes)-1].At > read.At && !ending(c, len(writes)-1, true) {
@@ -125,8 +124,8 @@ func goodBye(c *facts.Conn, r int, h handshake) bool {
 	})
 }
 
-// extend adds a chunk to the message. From is where application data begins: a
-// chunk that holds more than that arrived, for this purpose, with its last byte.
+// extend adds a chunk to the message. Application data begins at from: if a chunk contains earlier bytes too, its
+// arrival is that of its last byte.
 func (m *message) extend(chunks []facts.Chunk, i int, from int64) {
 	c := &chunks[i]
 	if m.None() {

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// cutIdless cuts the requests and calls during which the ids of their process's runtime were
-// not seen: whose they were may be unknown, or wrong.
+// cutIdless marks as Cut the requests and calls during which the ids of their process's runtime were not seen: their
+// assignment may be unknown or wrong.
 func cutIdless(t *timeline.Timeline) {
 	for i := range t.Requests {
 		r := &t.Requests[i]
@@ -20,22 +20,22 @@ func cutIdless(t *timeline.Timeline) {
 	}
 }
 
-// Request is what a Request was rebuilt from; same index as in Timeline.Requests.
+// Request is what a timeline.Request was made from, with the same index as in Timeline.Requests.
 type Request struct {
-	From    recording.Time // when its strand turned to it: it was read, and its predecessor answered
-	Read    recording.Time // when its last byte was read; NoTime: it was not seen
-	Left    recording.Time // when the reader had left it to another strand that answered; NoTime: never
+	From    recording.Time // when its strand turned to it: it was read, and the previous request answered
+	Read    recording.Time // when its last byte was read; NoTime: not seen
+	Left    recording.Time // when the reader had left it to another strand, which answered; NoTime: never
 	Asked   Chunks
 	Replied Chunks
 	Conn    int32 // index in facts.conns
 	Reader  timeline.StrandID
 	Writer  timeline.StrandID // that wrote the response, or None
-	Head    bool              // that of the request was seen
-	Inexact bool              // when it arrived was not recorded, or merged with others
-	open    bool              // it was asked for, since a time that is known, and no answer was seen
+	Head    bool              // the head of the request was seen
+	Inexact bool              // its arrival was not recorded, or was merged with others
+	open    bool              // its arrival is known, and no answer was seen
 }
 
-// Inbound makes the connections, look-ups and requests, and tells what the last two rest on.
+// Inbound makes the connections, look-ups and requests, and returns what the last two were made from.
 func Inbound(t *timeline.Timeline, f *facts.Facts) ([]Request, []Resolution) {
 	t.Conns = buildConns(f)
 	buildHandshakes(t, f)
@@ -61,7 +61,7 @@ func buildRequests(t *timeline.Timeline, f *facts.Facts) []Request {
 		if c.Decl.Side != recording.Inbound || len(c.Asks)+len(c.Answers) == 0 {
 			continue
 		}
-		free := recording.NoTime // when the response before was complete
+		free := recording.NoTime // when the previous response was complete
 		exchanges = httpExchanges(c, recording.Read, exchanges)
 		for k := range exchanges {
 			r, s, ok := newRequest(t, f, i, &exchanges[k])
@@ -85,10 +85,10 @@ func buildRequests(t *timeline.Timeline, f *facts.Facts) []Request {
 	return made
 }
 
-// countUnanswered lets requests count that were unanswered at the end of the recording, for
-// longer than all of their endpoint that were answered: they took at least until then, and
-// left out, those that never end would make a server look fast. Where none was answered they
-// may be what waits for something to happen, as a long poll.
+// countUnanswered counts requests that were unanswered at the end of the recording, if they have been open for longer
+// than every answered request of their endpoint. They took at least until then, and without them a server that never
+// answers would look fast. If no request of an endpoint was answered, its requests are left out: they may wait for
+// something to happen, as a long poll does.
 func countUnanswered(t *timeline.Timeline, all []timeline.Request, made []Request) {
 	longest, of, name := map[string]*recording.Duration{}, (*recording.Duration)(nil), ""
 	for i := range all {
@@ -110,13 +110,12 @@ func countUnanswered(t *timeline.Timeline, all []timeline.Request, made []Reques
 	}
 }
 
-// queuedLong is from how long a wait on, since before the recording, a request counts as one
-// that took from then on: left out, it would make a server look fast that reads what comes
-// only seconds later.
+// queuedLong is the shortest wait since before the recording for which a request counts, as one that began with the
+// recording. Without such requests a server that reads its input only seconds later would look fast.
 const queuedLong recording.Duration = 1_000_000_000
 
-// newRequest makes a Request of one exchange on the i-th connection; not ok if too
-// little of it was seen to place it in time.
+// newRequest makes a Request of one exchange on the i-th connection; not ok if too little of it was seen to place it in
+// time.
 func newRequest(t *timeline.Timeline, f *facts.Facts, i int, x *exchange) (timeline.Request, Request, bool) {
 	c := &f.Conns[i]
 	f.Heads.RequestBy = timeline.RequestBy{Peer: c.Decl.Peer}
@@ -142,7 +141,7 @@ func newRequest(t *timeline.Timeline, f *facts.Facts, i int, x *exchange) (timel
 			r.Cut = c.Decl.Existing == 1 && x.ordinal == 0
 			begin := f.Window(c.At).From
 			if c.Decl.Thread == recording.NoThread {
-				begin = c.At // what came then made the connection known
+				begin = c.At // the bytes that arrived then revealed the connection
 			}
 			if r.Cut && t.Recorded(recording.HookArrivals) && r.FirstRead.Sub(begin) >= queuedLong && !t.Lost(begin, r.FirstRead) {
 				r.Start, r.Cut, r.Queued = begin, false, true
@@ -151,7 +150,7 @@ func newRequest(t *timeline.Timeline, f *facts.Facts, i int, x *exchange) (timel
 		s.Reader = f.Strand(reads[x.asked.First].Thread)
 	}
 	if r.Strand = s.Reader; r.Strand != timeline.None {
-		r.Process = t.Strands[r.Strand].Process // who listened may be another, that is gone
+		r.Process = t.Strands[r.Strand].Process // the listening process may be another one, which has ended
 	}
 	finishRequest(&r, &s, f, x)
 	return r, s, true

@@ -11,8 +11,8 @@ const (
 	tls13     = 0x0304 // protocol version
 )
 
-// handshake is what the records of a connection tell: when the handshake ran, and
-// where application data begins in each direction.
+// handshake is what the records of a connection show: when the handshake ran, and where application data begins in each
+// direction.
 type handshake struct {
 	from, to recording.Time
 	data     [2]int64 // by Direction: first byte of application data
@@ -77,10 +77,9 @@ func (h *handshake) handshakeRecord(r facts.TLS, next, version int64) {
 	}
 }
 
-// skipTickets moves the start of the server's application data behind the session
-// tickets of TLS 1.3, which follow its handshake and may be read before or with the
-// first answer. Two records of equal size that open the stream are tickets if more
-// follows before the client sends again: then they are no answers of their own.
+// skipTickets moves the start of the server's application data behind the session tickets of TLS 1.3. These follow the
+// server's handshake, and may be read before or with the first answer. If two records of equal size open the stream,
+// and more follows before the client sends again, they are tickets, not answers.
 func (h *handshake) skipTickets(c *facts.Conn) {
 	if h.version != tls13 {
 		return
@@ -98,7 +97,7 @@ func (h *handshake) skipTickets(c *facts.Conn) {
 		return
 	}
 	end := after[1].Offset + tlsHeader + after[1].Bytes
-	more := recording.NoTime // when what follows them was read
+	more := recording.NoTime // when the data after the tickets was read
 	for _, r := range c.Chunks[recording.Read] {
 		if r.End() > end {
 			more = r.At

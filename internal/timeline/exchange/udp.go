@@ -10,11 +10,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// udpForgotten is after how long a datagram that nothing answered is no longer waited for.
+// udpForgotten is how long an unanswered datagram is waited for.
 const udpForgotten recording.Duration = 5_000_000_000
 
-// manyUnanswered is of how many datagrams it is remembered that they have no answer: that of the next
-// to come is not known for any of them.
+// manyUnanswered bounds how many unanswered datagrams are remembered. While there are any, it is not known which of
+// them the next answer belongs to.
 const manyUnanswered = 64
 
 // asker is what asks one thing after the other: a goroutine, a task, or a thread.
@@ -38,7 +38,7 @@ func askerOf(c *facts.ChunkBy) asker {
 type udpWalk struct {
 	t     *timeline.Timeline
 	f     *facts.Facts
-	moved map[asker][]facts.IOSpan // what each that asks over UDP read and wrote on other connections, in order
+	moved map[asker][]facts.IOSpan // what each asker over UDP read and wrote on other connections, in order
 }
 
 func newUDPWalk(t *timeline.Timeline, f *facts.Facts) *udpWalk {
@@ -69,13 +69,12 @@ func newUDPWalk(t *timeline.Timeline, f *facts.Facts) *udpWalk {
 	return w
 }
 
-// exchanges finds what a socket of UDP asked a peer, and the answers: nothing but their
-// order pairs them. The same sent again by the same before any answer, and before it did
-// anything else, is asked again, as for want of one. While others have asked too, it is not
-// known which answer is whose.
+// exchanges finds what a UDP socket asked a peer, and the answers, which only their order pairs. If an asker sends the
+// same again before any answer, and before it did anything else, the question is repeated for want of an answer. If
+// several questions are open at once, it is not known which answer belongs to which.
 func (u *udpWalk) exchanges(c *facts.Conn) (out []exchange) {
 	writes, reads := c.Chunks[recording.Write], c.Chunks[recording.Read]
-	var open []int // those of out that have no answer yet
+	var open []int // indexes in out of the exchanges without an answer
 	for w, r := 0, 0; w < len(writes) || r < len(reads); {
 		if r == len(reads) || w < len(writes) && writes[w].At <= reads[r].At {
 			open = slices.DeleteFunc(open, func(i int) bool { return u.over(writes[out[i].asked.First], writes[w]) })
@@ -111,8 +110,8 @@ func (u *udpWalk) exchanges(c *facts.Conn) (out []exchange) {
 	return out
 }
 
-// refused reports that what came was not the answer that was waited for, as to what had been
-// asked before: the same slept on, and asks again.
+// refused reports whether what arrived was not the awaited answer, for example an answer to an earlier question: the
+// asker kept sleeping, and asks again.
 func (u *udpWalk) refused(writes []facts.Chunk, out []exchange, next facts.Chunk) bool {
 	if len(out) == 0 || out[len(out)-1].replied.None() {
 		return false
@@ -121,33 +120,32 @@ func (u *udpWalk) refused(writes []facts.Chunk, out []exchange, next facts.Chunk
 	return u.again(writes[last.asked.First], next) && u.slept(next.Thread, last.replied.end, next.First())
 }
 
-// answers reports whether a datagram may answer what was asked: one that was there before
-// answers something else.
+// answers reports whether a datagram may answer a question: a datagram that arrived before the question answers
+// something else.
 func answers(x *exchange, read facts.Chunk) bool {
 	return read.Arrived == recording.NoTime || read.Arrived >= x.asked.Begin
 }
 
-// again reports whether what is sent is what the same sent before, and still waits for.
+// again reports whether a datagram repeats what the same asker sent before and still waits for.
 func (u *udpWalk) again(a, b facts.Chunk) bool {
 	return a.Bytes == b.Bytes && a.Exec == b.Exec && askerOf(a.ChunkBy) == askerOf(b.ChunkBy) && !u.elsewhere(a, b)
 }
 
-// over reports that nobody waits for the answer to a any more when b is sent: what asked
-// has turned to other things since, and does one after the other, as a thread does that slept
-// until there would be an answer.
+// over reports whether the answer to a is no longer awaited when b is sent. Its asker has turned to other things since,
+// and does one thing after the other: it is no thread, or it is a thread that slept until the answer should have come.
 func (u *udpWalk) over(a, b facts.Chunk) bool {
 	by := askerOf(a.ChunkBy)
 	return b.At.Sub(a.At) > udpForgotten ||
 		by == askerOf(b.ChunkBy) && u.elsewhere(a, b) && (by.thread == recording.NoThread || u.slept(a.Thread, a.At, b.First()))
 }
 
-// elsewhere reports whether what sent a moved bytes of another connection before it sent b.
+// elsewhere reports whether the sender of a moved bytes of another connection before it sent b.
 func (u *udpWalk) elsewhere(a, b facts.Chunk) bool {
 	moved := since(u.moved[askerOf(a.ChunkBy)], a.At)
 	return len(moved) > 0 && moved[0].From < b.First()
 }
 
-// since are the last of some moves, those that ended at a time or later.
+// since returns the last of some moves: those that ended at a time or later.
 func since(moved []facts.IOSpan, at recording.Time) []facts.IOSpan {
 	i, _ := slices.BinarySearchFunc(moved, at, func(m facts.IOSpan, at recording.Time) int { return cmp.Compare(m.To, at) })
 	return moved[i:]
@@ -159,9 +157,9 @@ func (u *udpWalk) slept(thread recording.ThreadID, from, to recording.Time) bool
 	return strand != timeline.None && slices.ContainsFunc(timeline.Clipped(u.t.Strands[strand].Intervals, from, to), awaitsDatagram)
 }
 
-// oneWay reports a call that nothing answered, and nobody waited for. One that was waited for
-// ends when its strand gave that up, after it had asked again if it did. What it then read of
-// another connection is what it had waited for.
+// oneWay reports whether a call was not answered, and no strand waited for an answer. If a strand did wait, the call
+// ends when the strand gave up, after it repeated the question if it did. If the strand then read from another
+// connection, it had waited for that.
 func (u *udpWalk) oneWay(c *timeline.Call, facts *facts.Conn, x exchange) bool {
 	if x.unpaired || !x.replied.None() {
 		return false
@@ -188,8 +186,8 @@ func (u *udpWalk) oneWay(c *timeline.Call, facts *facts.Conn, x exchange) bool {
 	return true
 }
 
-// awaitsDatagram reports sleeps in which a thread may wait for one socket's datagrams. What a
-// loop waits for in epoll may be anything.
+// awaitsDatagram reports whether a thread may wait for one socket's datagrams in a sleep. A loop in epoll may wait for
+// anything.
 func awaitsDatagram(iv timeline.Interval) bool {
 	if iv.State != timeline.StateSleeping || iv.Off == nil {
 		return false

@@ -6,15 +6,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Chunk is a Chunk of a connection, in one direction, in less memory: there are two or
-// more of them for each request.
+// Chunk is a recording.Chunk of a connection, in one direction, in less memory: there are two or more for each request.
 type Chunk struct {
 	At, Arrived            recording.Time
 	Offset, Bytes, Counter int64
 	*ChunkBy
 }
 
-// ChunkBy is what Chunks that follow each other often have in common.
+// ChunkBy is what successive Chunks often have in common.
 type ChunkBy struct {
 	Thread        recording.ThreadID
 	Goroutine     recording.GoroutineID
@@ -22,12 +21,12 @@ type ChunkBy struct {
 	Context       recording.ContextID
 	Contexts      int64
 	Merged        int64
-	since         recording.Duration // from when the first of its calls returned to when the last did
+	since         recording.Duration // from when its first call returned to when its last did
 	spread        recording.Duration // from when its first byte reached the socket to when its last did
-	Undated       bool               // when its last byte did is not known
+	Undated       bool               // it is not known when its last byte did
 }
 
-// alike is among how many Chunks before one of the same by is looked for.
+// alike is how many previous Chunks are searched for one with an equal ChunkBy.
 const alike = 4
 
 // chunk adds a Chunk to those of its direction.
@@ -54,8 +53,8 @@ func (c *growingConn) chunk(at recording.Time, x *recording.Chunk) {
 	c.chunks[x.Dir].Add(Chunk{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
 }
 
-// DropInbound lets go of what was read and written on inbound connections, once requests are made of it
-// and it is known what loops did there: later it is asked only when the end of a response left, which was late.
+// DropInbound releases what was read and written on inbound connections, once their requests are made and the loops'
+// activity there is known. Afterwards only the connections whose responses left late are needed.
 func (f *Facts) DropInbound() {
 	for i := range f.Conns {
 		if c := &f.Conns[i]; c.Decl.Side == recording.Inbound {
@@ -64,17 +63,17 @@ func (f *Facts) DropInbound() {
 	}
 }
 
-// Drop lets go of what was read and written on an inbound connection.
+// Drop releases what was read and written on an inbound connection, unless responses left it late.
 func (c *Conn) Drop() {
 	if len(c.Late) == 0 {
 		c.Chunks = [2][]Chunk{}
 	}
 }
 
-// First is when the first of the chunk's calls returned.
+// First returns when the first of the chunk's calls returned.
 func (c *Chunk) First() recording.Time { return c.At - recording.Time(c.since) }
 
-// Last is when the last byte of what was read reached the socket; NoTime if that is not known.
+// Last returns when the last byte of what was read reached the socket; NoTime if that is not known.
 func (c *Chunk) Last() recording.Time {
 	if c.Undated {
 		return recording.NoTime
@@ -82,8 +81,8 @@ func (c *Chunk) Last() recording.Time {
 	return c.Arrived + recording.Time(c.spread)
 }
 
-// firstOf is when the first of some reads or writes returned, of which it was told when the
-// first and the last did.
+// firstOf returns when the first of some reads or writes returned, given what was recorded for the first and for the
+// last.
 func firstOf(first, last recording.Time) recording.Time {
 	if first == recording.NoTime || first > last {
 		return last
@@ -91,7 +90,7 @@ func firstOf(first, last recording.Time) recording.Time {
 	return first
 }
 
-// End is the position after its last byte.
+// End returns the position after its last byte.
 func (c *Chunk) End() int64 { return c.Offset + max(c.Bytes, 0) }
 
 // IOSpan is when the first and the last of some reads or writes returned.
@@ -100,11 +99,10 @@ type IOSpan struct {
 	Dir      recording.Direction
 }
 
-// ioSpans are those of a thread, in order of their ends, in little memory: as a rule one
-// call is all of a span.
+// ioSpans are the IOSpans of a thread, in order of their ends, in little memory: usually a span consists of one call.
 type ioSpans struct {
-	ends  []recording.Time         // twice the time, and the direction
-	longs map[int32]recording.Time // the beginnings of those that are of several calls, by place
+	ends  []recording.Time         // twice the time, plus the direction
+	longs map[int32]recording.Time // by index: the beginnings of spans of several calls
 }
 
 func (s *ioSpans) add(from, to recording.Time, dir recording.Direction) {
@@ -117,7 +115,7 @@ func (s *ioSpans) add(from, to recording.Time, dir recording.Direction) {
 	s.ends = append(doubled(s.ends), to<<1|recording.Time(dir&1))
 }
 
-// None reports that there are none.
+// None reports whether there are none.
 func (s *ioSpans) None() bool { return len(s.ends) == 0 }
 
 // After returns the first that ended at a time or later.

@@ -25,12 +25,12 @@ type datagramAt struct {
 	*recording.Datagram
 }
 
-// Conn are the facts about one connection, in order of time.
+// Conn holds the facts about one connection, in order of time.
 type Conn struct {
 	At          recording.Time
 	Decl        *recording.Conn
 	Established recording.Time
-	Reached     recording.Time // through a proxy: when the connection to that was established
+	Reached     recording.Time // through a proxy: when the connection to the proxy was established
 	Closed      *recording.Closed
 	ClosedAt    recording.Time
 	Protocol    recording.Protocol
@@ -40,13 +40,14 @@ type Conn struct {
 	Commands    []*recording.Command
 	Replies     []*recording.Reply
 	TLS         []TLS
-	GoCalls     []GoCallAt // outbound: who handed requests to it
+	GoCalls     []GoCallAt // outbound: the goroutines that handed requests to it
 	Late        []*recording.Late
-	Again       []recording.Time // when a segment was sent again
+	Again       []recording.Time // when a segment was retransmitted
 	Tunnel      *recording.Tunnel
 }
 
-// through notes what was agreed with a proxy: until then the connection was being set up. One that refused ends as a connection that failed.
+// through notes that a proxy answered: until then the connection was being set up. If the proxy refused, the connection
+// counts as one that failed.
 func (c *Conn) through(at recording.Time, x *recording.Tunnel) {
 	c.Tunnel, c.Protocol, c.Reached, c.Established = x, recording.ProtocolUnknown, c.Established, at
 	if x.Refused == 1 {
@@ -54,7 +55,7 @@ func (c *Conn) through(at recording.Time, x *recording.Tunnel) {
 	}
 }
 
-// Behind is where, in each direction, the bytes begin that are not a proxy's.
+// Behind returns where, in each direction, the bytes begin that do not belong to a proxy.
 func (c *Conn) Behind() (from [2]int64) {
 	if c.Tunnel != nil {
 		from[recording.Write], from[recording.Read] = c.Tunnel.Written, c.Tunnel.Read
@@ -62,5 +63,5 @@ func (c *Conn) Behind() (from [2]int64) {
 	return from
 }
 
-// Refused reports that a proxy did not let the connection through.
+// Refused reports whether a proxy refused the connection.
 func (c *Conn) Refused() bool { return c.Tunnel != nil && c.Tunnel.Refused == 1 }

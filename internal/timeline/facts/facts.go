@@ -1,7 +1,7 @@
-// Package facts sorts the events of a recording by what they are about: threads, connections,
-// goroutines, storage. New makes none; Take is given one event after another; Complete ends
-// that. What needs no rebuilding goes into the Timeline as it comes. All of build and its
-// neighbours read these lists: the events themselves are walked once, and here alone.
+// Package facts sorts the events of a recording by what they are about: threads, connections, goroutines, storage. New
+// makes an empty Facts, Take adds one event after another, and Complete ends that. What needs no rebuilding goes
+// directly into the Timeline. The packages that build uses read these lists: only this package walks the events, and
+// only once.
 package facts
 
 import (
@@ -12,19 +12,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Facts are the events of a recording, sorted by what they are about. Everything
-// later reads these lists; the events themselves are walked once.
+// Facts are the events of a recording, sorted by what they are about.
 type Facts struct {
 	t           *timeline.Timeline
 	Start, End  recording.Time
 	Windows     []timeline.Window // in which facts were recorded
-	gaps        []timeline.Window // between them
+	gaps        []timeline.Window // between the windows
 	clock       hostClock
 	Threads     []Thread
 	ThreadIndex lists.Index[recording.ThreadID]
 	Processes   []timeline.Process
 	ProcIndex   map[recording.ProcessID]int
-	leaders     map[recording.ProcessID]recording.ThreadID // the threads that programs begin with
+	leaders     map[recording.ProcessID]recording.ThreadID // the first thread of each program
 	childEnds   map[recording.ProcessID][]recording.Time   // by the process that started them: when programs ended
 	Conns       []Conn
 	ConnIndex   lists.Index[recording.ConnID]
@@ -32,17 +31,17 @@ type Facts struct {
 	Boundaries  []Boundary
 	Samples     []sampleAt
 	Datagrams   []datagramAt
-	joined      map[[2]string]string // method and route
+	joined      map[[2]string]string // by method and route
 	Heads       heads
 	growing     growing
 	Stacks      stackFacts
 	Storage     storageFacts
 	Parks       parkFacts
 	Goroutines  goFacts
-	Contexts    map[ContextKey]recording.ContextID // of which each is a copy
+	Contexts    map[ContextKey]recording.ContextID // the context that each is a copy of
 }
 
-// growing is what there are so many of that lists of them are not copied as they grow.
+// growing holds the lists that are too long to be copied as they grow.
 type growing struct {
 	offs  Offs
 	conns []growingConn // same index as in Conns
@@ -55,7 +54,7 @@ type growingConn struct {
 	answers lists.Pile[Response]
 }
 
-// conn are the lists of the i-th connection; what is added to those of None is dropped.
+// conn returns the lists of the i-th connection; what is added to those of None is dropped.
 func (g *growing) conn(i int) *growingConn {
 	if i == timeline.None {
 		return new(growingConn)
@@ -63,14 +62,14 @@ func (g *growing) conn(i int) *growingConn {
 	return &g.conns[i]
 }
 
-// hostClock leads from times since the host booted to those of the recording.
+// hostClock converts times since the host booted to those of the recording.
 type hostClock struct {
-	suspended recording.Time               // for how long the host was, before the recording
-	told      bool                         // that is known
-	booted    map[recording.ProcessID]bool // when a process was born is said as since the host booted: that counts in
+	suspended recording.Time               // how long the host was suspended before the recording
+	told      bool                         // suspended is known
+	booted    map[recording.ProcessID]bool // whether the process's birth is given in time since the boot, which includes suspension
 }
 
-// Thread are the facts about one thread, in order of time.
+// Thread holds the facts about one thread, in order of time.
 type Thread struct {
 	ID         recording.ThreadID
 	TID        int64
@@ -105,7 +104,7 @@ type DNS struct {
 	*recording.DNS
 }
 
-// Boundary is where something else begins on a loop.
+// Boundary is where a loop begins something else.
 type Boundary struct {
 	At recording.Time
 	*recording.Boundary
@@ -116,8 +115,8 @@ type sampleAt struct {
 	*recording.Sample
 }
 
-// doubled returns a list with room for at least one more, doubling what is full: a
-// list of a whole recording is copied less often than if append made the room.
+// doubled returns a list with room for at least one more element, and doubles a full list: a list as long as a
+// recording is copied less often than with append alone.
 func doubled[T any](list []T) []T {
 	if len(list) < cap(list) {
 		return list
@@ -125,12 +124,12 @@ func doubled[T any](list []T) []T {
 	return slices.Grow(list, len(list)+1)
 }
 
-// New are none yet; what needs no rebuilding is copied into t as it comes.
+// New returns Facts without events. What needs no rebuilding goes directly into t.
 func New(t *timeline.Timeline) *Facts {
 	return &Facts{t: t, ProcIndex: map[recording.ProcessID]int{}, clock: hostClock{booted: map[recording.ProcessID]bool{}}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]recording.Time{}, joined: map[[2]string]string{}}
 }
 
-// Take sorts in the next event.
+// Take adds the next event.
 func (f *Facts) Take(e recording.Event) {
 	if f.t.Events == 0 {
 		f.Start = e.Time
@@ -140,12 +139,12 @@ func (f *Facts) Take(e recording.Event) {
 	if c, ok := e.Fact.(*recording.Clock); ok && !f.clock.told {
 		f.clock.suspended, f.clock.told = recording.Time(c.Suspended), true
 	}
-	if !f.connFact(e.Time, e.Fact) && !f.taskFact(e.Time, e.Fact) { // most are of connections
+	if !f.connFact(e.Time, e.Fact) && !f.taskFact(e.Time, e.Fact) { // most are about connections
 		f.hostFact(e.Time, e.Fact)
 	}
 }
 
-// Complete is called once there are no more events.
+// Complete is called after the last event.
 func (f *Facts) Complete(rec *recording.Recording) {
 	t := f.t
 	t.Start, t.End, t.Truncated = f.Start, f.End, t.Truncated || rec.Truncated
@@ -161,7 +160,7 @@ func (f *Facts) Complete(rec *recording.Recording) {
 	t.Windows = f.Windows
 }
 
-// trim ends the longest lists, which have no room for more then.
+// trim finishes the longest lists and releases their spare room.
 func (f *Facts) trim() {
 	for i := range f.Conns {
 		c, all := &f.Conns[i], &f.growing.conns[i]
@@ -178,8 +177,8 @@ func (f *Facts) trim() {
 	}
 }
 
-// thread returns the thread's facts; those of NoThread are dropped. A thread that was
-// never declared (facts were lost) is made up, without process or name.
+// thread returns the thread's facts; those of NoThread are dropped. A thread that was never declared (facts were lost)
+// is added without process or name.
 func (f *Facts) thread(id recording.ThreadID) *Thread {
 	if id == recording.NoThread {
 		return new(Thread)
@@ -213,7 +212,7 @@ func (f *Facts) moved(x *recording.Chunk, at recording.Time) {
 	th.Moves.add(firstOf(x.First, at), at, x.Dir)
 }
 
-// Endpoint joins method and route, with the same memory for all that are equal.
+// Endpoint joins method and route; equal results share their memory.
 func (f *Facts) Endpoint(method, route string) string {
 	k := [2]string{method, route}
 	s, ok := f.joined[k]
@@ -224,7 +223,7 @@ func (f *Facts) Endpoint(method, route string) string {
 	return s
 }
 
-// Runtime of a process; native if it is not known.
+// Runtime returns the runtime of a process; native if it is not known.
 func (f *Facts) Runtime(id recording.ProcessID) recording.Runtime {
 	if i, ok := f.ProcIndex[id]; ok {
 		return f.Processes[i].Runtime
@@ -303,8 +302,8 @@ func (f *Facts) processFact(at recording.Time, fact recording.Fact) bool {
 	return true
 }
 
-// conn returns the facts of a connection. Those of one that was never declared are
-// dropped: its side is unknown.
+// conn returns the facts of a connection. Facts of a connection that was never declared are dropped: its side is
+// unknown.
 func (f *Facts) conn(id recording.ConnID) *Conn {
 	if i := f.ConnIndex.Get(id); i != timeline.None {
 		return &f.Conns[i]
@@ -357,7 +356,7 @@ func (f *Facts) connLife(at recording.Time, fact recording.Fact) bool {
 		c := f.conn(x.Conn)
 		c.Late = append(c.Late, x)
 	case *recording.Tunnel:
-		f.conn(x.Conn).through(at, x) // what was asked before was of the proxy alone
+		f.conn(x.Conn).through(at, x) // what was asked before went to the proxy itself
 		all := f.growing.conn(f.ConnIndex.Get(x.Conn))
 		all.asks, all.answers = lists.Pile[Request]{}, lists.Pile[Response]{}
 	case *recording.Retransmit:

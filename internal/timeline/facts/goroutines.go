@@ -5,10 +5,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// GoroutineIndex finds the strands of goroutines.
+// GoroutineIndex maps goroutines to their strands.
 type GoroutineIndex map[timeline.GoroutineKey]timeline.StrandID
 
-// IndexGoroutines finds the strands of the goroutines that a Timeline has.
+// IndexGoroutines indexes the goroutines of a Timeline.
 func IndexGoroutines(t *timeline.Timeline) GoroutineIndex {
 	index := GoroutineIndex{}
 	for i := range t.Strands {
@@ -19,8 +19,7 @@ func IndexGoroutines(t *timeline.Timeline) GoroutineIndex {
 	return index
 }
 
-// Add returns the strand of a goroutine, which it adds to the Timeline if there is none;
-// None for no goroutine.
+// Add returns the strand of a goroutine. It adds a strand to the Timeline if there is none; None for no goroutine.
 func (x GoroutineIndex) Add(t *timeline.Timeline, k timeline.GoroutineKey) timeline.StrandID {
 	if k.Goroutine == recording.NoGoroutine {
 		return timeline.None

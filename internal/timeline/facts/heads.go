@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Request is the head of a request, in less memory than its fact: there is one for each request.
+// Request is the head of a request, in less memory than its fact: every request has one.
 type Request struct {
 	At                   recording.Time
 	Offset, Head, Length int64
@@ -29,11 +29,11 @@ type Response struct {
 // responseBy is what the heads of many responses have in common.
 type responseBy struct{ Status, Close, Upgrade int64 }
 
-// heads are what heads have in common, each once.
+// heads stores what heads have in common, each value once.
 type heads struct {
 	asks      lists.Interned[requestBy]
 	answers   lists.Interned[responseBy]
-	RequestBy timeline.RequestBy // of the request at hand
+	RequestBy timeline.RequestBy // of the current request
 }
 
 func (h *heads) request(at recording.Time, x *recording.HTTPRequest) Request {
@@ -44,7 +44,7 @@ func (h *heads) response(at recording.Time, x *recording.HTTPResponse) Response 
 	return Response{at, x.Offset, x.Head, x.Length, h.answers.Of(responseBy{x.Status, x.Close, x.Upgrade})}
 }
 
-// DropHeads lets go of the heads of messages, of which requests and calls have been made.
+// DropHeads releases the heads of messages, after requests and calls have been made from them.
 func (f *Facts) DropHeads() {
 	f.Heads = heads{}
 	for i := range f.Conns {

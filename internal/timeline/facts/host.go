@@ -5,8 +5,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// hostFact takes facts about the machine and the recording itself, which a Timeline
-// carries as they are.
+// hostFact takes facts about the machine and the recording itself, which a Timeline holds as they are.
 func (f *Facts) hostFact(at recording.Time, fact recording.Fact) {
 	t := f.t
 	switch x := fact.(type) {
@@ -40,7 +39,7 @@ func (f *Facts) hostFact(at recording.Time, fact recording.Fact) {
 	}
 }
 
-// listener returns the listener of a port, made at its first mention.
+// listener returns the listener of a port, and makes it at its first mention.
 func (f *Facts) listener(port int64) *timeline.Listener {
 	t := f.t
 	for i := range t.Listeners {
@@ -52,7 +51,7 @@ func (f *Facts) listener(port int64) *timeline.Listener {
 	return &t.Listeners[len(t.Listeners)-1]
 }
 
-// windows are what gaps leave of a recording.
+// windows returns the parts of a recording outside its gaps.
 func windows(start, end recording.Time, gaps []timeline.Window) []timeline.Window {
 	list := make([]timeline.Window, 0, len(gaps)+1)
 	for _, g := range gaps {
@@ -67,7 +66,7 @@ func windows(start, end recording.Time, gaps []timeline.Window) []timeline.Windo
 	return list
 }
 
-// Window is the one that holds what was seen at a time.
+// Window returns the window that contains a time.
 func (f *Facts) Window(at recording.Time) timeline.Window {
 	return f.Windows[timeline.WindowOf(f.Windows, at)]
 }

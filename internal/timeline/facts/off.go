@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Offs makes them, many at a time.
+// Offs makes values of timeline.Off, many at a time.
 type Offs struct {
 	room   []timeline.Off
 	by     lists.Interned[timeline.OffBy]
@@ -16,7 +16,7 @@ type Offs struct {
 // offsAtOnce is how many share one piece of memory.
 const offsAtOnce = 256
 
-// Of makes one of a fact.
+// Of makes one from a fact.
 func (o *Offs) Of(x *recording.Off) *timeline.Off {
 	if len(o.room) == 0 {
 		o.room = make([]timeline.Off, offsAtOnce)

@@ -7,19 +7,19 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goFacts are what Go programs told of their goroutines.
+// goFacts are what Go programs reported about their goroutines.
 type goFacts struct {
 	Origins map[timeline.GoroutineKey]goOrigin
 	Runs    []goRunAt // in order of time
 }
 
-// goRunAt is when a goroutine began to run on a thread, or gave it up.
+// goRunAt is when a goroutine began to run on a thread, or yielded it.
 type goRunAt struct {
 	At recording.Time
 	*recording.GoRun
 }
 
-// goOrigin is when a goroutine was first seen, and who started it.
+// goOrigin is when a goroutine was first seen, and which goroutine started it.
 type goOrigin struct {
 	Seen   recording.Time
 	Parent recording.GoroutineID
@@ -59,7 +59,7 @@ func (f *Facts) goFact(at recording.Time, fact recording.Fact) bool {
 	return true
 }
 
-// GoKeyOf names a goroutine that was seen on a thread.
+// GoKeyOf returns the key of a goroutine that was seen on a thread.
 func (f *Facts) GoKeyOf(th recording.ThreadID, g recording.GoroutineID) timeline.GoroutineKey {
 	return timeline.GoroutineKey{Process: f.thread(th).Process, Goroutine: g}
 }
@@ -77,7 +77,7 @@ type Park struct {
 	*recording.Park
 }
 
-// Unpark is when a goroutine let another one go.
+// Unpark is when a goroutine let another one continue.
 type Unpark struct {
 	At recording.Time
 	*recording.Unpark
@@ -88,7 +88,7 @@ type pauseAt struct {
 	*recording.Pause
 }
 
-// parkFact takes them.
+// parkFact takes the facts of parkFacts.
 func (f *Facts) parkFact(at recording.Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Park:
@@ -107,7 +107,7 @@ func (f *Facts) parkFact(at recording.Time, fact recording.Fact) bool {
 	return true
 }
 
-// wordKey is where something is let go: an address, or a goroutine.
+// wordKey is what an Unpark releases: an address, or a goroutine.
 type wordKey struct {
 	process recording.ProcessID
 	word    int64
@@ -121,10 +121,10 @@ func keyOf(p recording.ProcessID, word int64, woken recording.GoroutineID) wordK
 	return wordKey{p, word, woken}
 }
 
-// Unparks finds who let something go.
+// Unparks lists the releases, by what they release.
 type Unparks map[wordKey][]Unpark
 
-// Unparked finds who let something go.
+// Unparked lists all releases.
 func (f *Facts) Unparked() Unparks {
 	of := Unparks{}
 	for _, u := range f.Parks.Unparks {
@@ -134,7 +134,7 @@ func (f *Facts) Unparked() Unparks {
 	return of
 }
 
-// Ending returns what ended a wait: the last of what let it go within it.
+// Ending returns the Unpark that ended a wait: the last release within it.
 func (x Unparks) Ending(process recording.ProcessID, p Park) *Unpark {
 	list := x[keyOf(process, p.Word, p.Goroutine)]
 	i := sort.Search(len(list), func(n int) bool { return list[n].At > p.At })

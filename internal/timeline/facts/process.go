@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// nameStarters notes which strand started each process, and when what each started ended.
+// nameStarters notes which strand started each process, and when the programs started by each process ended.
 func (f *Facts) nameStarters() {
 	for i := range f.Threads {
 		th := &f.Threads[i]
@@ -30,22 +30,22 @@ func (f *Facts) nameStarters() {
 	}
 }
 
-// Closing is how long a process that has been seen to end goes on to close its files, and how
-// long before that it may begin to.
+// Closing is how long after a process was seen to end it may still close files, and how long before that it may begin
+// to.
 const Closing = 1_000_000 // ns
 
-// ChildEndedAt reports that a program which a process had started, or one that such a program had, ended about at a time: what
-// waits for it, or at the other end of its pipes, is woken then.
+// ChildEndedAt reports whether a program that a process had started, directly or through another program, ended about
+// that time. A thread that waits for it, or at the other end of its pipes, is woken then.
 func (f *Facts) ChildEndedAt(of recording.ProcessID, at recording.Time) bool {
 	ends := f.childEnds[of]
 	i, _ := slices.BinarySearch(ends, at-Closing)
 	return i < len(ends) && ends[i] <= at+Closing
 }
 
-// manyGenerations is through how many programs that start others what a process started is followed: a shell's shell's program.
+// manyGenerations bounds the chain of programs that start others: for example the program of a shell's shell.
 const manyGenerations = 8
 
-// Descends reports that a process was started by another one, or by one that descends from that.
+// Descends reports whether a process was started by another one, or by one that descends from it.
 func (f *Facts) Descends(child, of recording.ProcessID) bool {
 	for range manyGenerations {
 		if child = f.startedBy(child); child == of || child == recording.NoProcess {
@@ -55,7 +55,7 @@ func (f *Facts) Descends(child, of recording.ProcessID) bool {
 	return child == of
 }
 
-// startedBy is the process that started another one; NoProcess where that is not known.
+// startedBy returns the process that started another one; NoProcess if that is not known.
 func (f *Facts) startedBy(p recording.ProcessID) recording.ProcessID {
 	i, ok := f.ProcIndex[p]
 	switch {
@@ -67,13 +67,13 @@ func (f *Facts) startedBy(p recording.ProcessID) recording.ProcessID {
 	return f.Threads[f.Processes[i].By].Process
 }
 
-// ContextKey names a context.
+// ContextKey identifies a context.
 type ContextKey struct {
 	Process recording.ProcessID
 	ID      recording.ContextID
 }
 
-// RuntimeOf is that of a thread's process.
+// RuntimeOf returns the runtime of a thread's process.
 func (f *Facts) RuntimeOf(th recording.ThreadID) recording.Runtime {
 	i := f.ThreadIndex.Get(th)
 	if i == timeline.None {
@@ -82,19 +82,19 @@ func (f *Facts) RuntimeOf(th recording.ThreadID) recording.Runtime {
 	return f.Runtime(f.Threads[i].Process)
 }
 
-// SameProcess reports whether a thread is of a process.
+// SameProcess reports whether a thread belongs to a process.
 func (f *Facts) SameProcess(th recording.ThreadID, p recording.ProcessID) bool {
 	i := f.ThreadIndex.Get(th)
 	return i != timeline.None && f.Threads[i].Process == p
 }
 
-// Taken is a fact about a thread.
+// Taken is a fact about a thread: it took an item from a queue.
 type Taken struct {
 	At recording.Time
 	*recording.Taken
 }
 
-// TookWork reports that threads took anything from queues.
+// TookWork reports whether threads took anything from queues.
 func (f *Facts) TookWork() bool {
 	return slices.ContainsFunc(f.Threads, func(th Thread) bool { return len(th.Taken) > 0 })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// stackFacts are the stacks of a recording, and the way from its ids to them.
+// stackFacts are the stacks of a recording, and the index from its ids to them.
 type stackFacts struct {
 	Frames     []recording.Frame
 	Stacks     []timeline.Stack
@@ -15,9 +15,8 @@ type stackFacts struct {
 	StackIndex lists.Index[recording.StackID]
 }
 
-// stackFact takes facts about code and stacks. A stack whose frame or caller was not
-// declared before it is dropped: so callers always have lower ids, and no stack is
-// without end.
+// stackFact takes facts about code and stacks. A stack whose frame or caller was not declared before it is dropped. So
+// callers always have lower ids, and no stack is infinite.
 func (f *Facts) stackFact(at recording.Time, fact recording.Fact) bool {
 	s := &f.Stacks
 	switch x := fact.(type) {
@@ -38,7 +37,7 @@ func (f *Facts) stackFact(at recording.Time, fact recording.Fact) bool {
 		if frame == timeline.None || caller == timeline.None && x.Caller != recording.NoStack || s.StackIndex.Get(x.ID) != timeline.None {
 			return true
 		}
-		if caller != timeline.None && symbol.Glue(s.Frames[frame]) { // its caller's stack says all
+		if caller != timeline.None && symbol.Glue(s.Frames[frame]) { // its caller's stack says everything
 			s.StackIndex.Set(x.ID, caller)
 			return true
 		}

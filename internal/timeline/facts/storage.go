@@ -8,17 +8,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// storageFacts are the facts about storage that are no thread's own.
+// storageFacts are the facts about storage that belong to no thread's state.
 type storageFacts struct {
 	Files    map[recording.FileID]*timeline.File
 	Mappings []timeline.Mapping
-	Waits    timeline.MemoryWaitsByStrand // in their order once ByStrand was called
+	Waits    timeline.MemoryWaitsByStrand // sorted once ByStrand was called
 	Syncs    []timeline.Sync
 	Blocks   []timeline.BlockIO
 	Memory   []timeline.MemorySample
 }
 
-// storageFact takes them.
+// storageFact takes facts about files, and passes on the rest.
 func (f *Facts) storageFact(at recording.Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.File:

@@ -1,20 +1,20 @@
-// Package lists holds what is kept of very many things in little memory, and sorts it in linear
-// time: by time (ByTime, Sorted), numbers (SortNumbers), by an id (Index), one list per thing (Sized,
-// Grouped), equal values once (Interned). It knows nothing of what the things are.
+// Package lists stores very many things in little memory, and sorts in linear time: by time (ByTime, Sorted) and
+// numbers (SortNumbers). It offers an index by id (Index), one list per thing (Sized, Grouped), and storage of equal
+// values once (Interned). It does not know what the things are.
 package lists
 
 import "slices"
 
-// Interned keeps values, those that are equal once: the first many of them.
+// Interned stores equal values only once, up to manyShared distinct values.
 type Interned[T comparable] struct {
 	all  map[T]*T
 	last *T
 }
 
-// manyShared bounds how many values are looked for.
+// manyShared bounds how many distinct values are remembered.
 const manyShared = 1 << 14
 
-// Of returns the value that is kept for all that equal v.
+// Of returns the stored value that equals v.
 func (s *Interned[T]) Of(v T) *T {
 	if s.last != nil && *s.last == v {
 		return s.last
@@ -24,7 +24,7 @@ func (s *Interned[T]) Of(v T) *T {
 		if s.all == nil {
 			s.all = map[T]*T{}
 		}
-		own := v // v itself stays on the stack where one is found
+		own := v // v itself stays on the stack if an equal value is found
 		if same = &own; len(s.all) < manyShared {
 			s.all[v] = same
 		}
@@ -33,20 +33,20 @@ func (s *Interned[T]) Of(v T) *T {
 	return same
 }
 
-// Pile is a list that grows without being copied, but for a short one: there may be millions. Once it is joined it is as
-// long as it must be.
+// Pile is a list that grows without being copied, except while it is short: there may be millions. Joined returns it
+// without spare room.
 type Pile[T any] struct {
 	full [][]T
 	last []T
 }
 
-// Pieces of a pile are so long at least, where it has several, and at most.
+// The pieces of a pile are at least leastPiece long, if there are several, and at most mostPiece.
 const (
 	leastPiece = 1 << 9
 	mostPiece  = 1 << 14
 )
 
-// Add adds one behind the others.
+// Add appends a value.
 func (p *Pile[T]) Add(v T) {
 	if n := len(p.last); n == cap(p.last) && n >= leastPiece {
 		p.full = append(p.full, p.last)
@@ -55,10 +55,10 @@ func (p *Pile[T]) Add(v T) {
 	p.last = append(p.last, v)
 }
 
-// Last are some of those added last.
+// Last returns some of the values added last.
 func (p *Pile[T]) Last() []T { return p.last }
 
-// Joined is the list.
+// Joined returns the whole list.
 func (p *Pile[T]) Joined() []T {
 	if p.full == nil {
 		return slices.Clone(p.last)
@@ -66,7 +66,7 @@ func (p *Pile[T]) Joined() []T {
 	return slices.Concat(append(p.full, p.last)...)
 }
 
-// Entry is what a map has under a key, made if it has nothing.
+// Entry returns what a map has under a key, and makes it if there is nothing.
 func Entry[K comparable, V any](m map[K]*V, k K) *V {
 	v := m[k]
 	if v == nil {

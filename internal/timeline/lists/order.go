@@ -9,14 +9,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// ByTime returns a list in order of a time of its elements, those of equal time in the
-// order in which they were. It takes linear time.
+// ByTime returns a list sorted by a time of its elements; elements of equal time keep their order. It takes linear
+// time.
 func ByTime[T any](list []T, at func(*T) recording.Time) []T {
 	return InOrder(list, Order(len(list), func(i int) recording.Time { return at(&list[i]) }))
 }
 
-// InOrder returns a list in an order; nil: it is in that order. Of a list that is in order by pieces this takes less
-// time than to arrange it where it is, and a second list.
+// InOrder returns a list in an order; nil means that it is already in that order. For a list that is sorted piece by
+// piece this is faster than SortByTime, but it needs a second list.
 func InOrder[T any](list []T, order []Key) []T {
 	if order == nil {
 		return list
@@ -28,17 +28,17 @@ func InOrder[T any](list []T, order []Key) []T {
 	return sorted
 }
 
-// SortByTime puts a list in that order where it is: long ones need no second one.
+// SortByTime sorts a list in place: long lists need no second one.
 func SortByTime[T any](list []T, at func(*T) recording.Time) {
 	arrange(list, Order(len(list), func(i int) recording.Time { return at(&list[i]) }))
 }
 
-// arrange puts a list into an order, which it uses up; nil: it is in that order.
+// arrange puts a list into an order, which it destroys; nil means that it is already in that order.
 func arrange[T any](list []T, order []Key) {
 	for k := range order {
 		first := list[k]
 		i := k
-		for from := int(order[i].place); from != k; from = int(order[i].place) { // round the ring of those that move
+		for from := int(order[i].place); from != k; from = int(order[i].place) { // around the cycle of elements that move
 			list[i] = list[from]
 			order[i].place = int32(i)
 			i = from
@@ -48,14 +48,14 @@ func arrange[T any](list []T, order []Key) {
 	}
 }
 
-// Key is the time of an element, since the earliest of all, and its place.
+// Key is the time of an element, since the earliest of all, and its index.
 type Key struct {
 	since uint64
 	place int32
 }
 
-// Order returns n elements in order of their times, those of equal time in the
-// order of their places; nil if they are in order already.
+// Order returns n elements in order of their times; elements of equal time are in order of their indexes. It returns
+// nil if they are in order already.
 func Order(n int, at func(int) recording.Time) []Key {
 	ordered := 0
 	for last := recording.Time(math.MinInt64); ordered < n; ordered++ {
@@ -87,14 +87,13 @@ func Order(n int, at func(int) recording.Time) []Key {
 	return radixSort(keys, uint64(last)-uint64(first))
 }
 
-// Keys are sorted by so many bits at a time.
+// Keys are sorted by radixBits bits at a time.
 const (
 	radixBits = 11
 	radix     = 1 << radixBits
 )
 
-// radixSort sorts keys up to most, the digits from the last on: each pass keeps the
-// order of the one before.
+// radixSort sorts keys up to most, beginning with the lowest digit: each pass keeps the order of the previous one.
 func radixSort(keys []Key, most uint64) []Key {
 	spare := make([]Key, len(keys))
 	for shift := 0; most>>shift > 0; shift += radixBits {
@@ -116,7 +115,7 @@ func radixSort(keys []Key, most uint64) []Key {
 	return keys
 }
 
-// SortNumbers puts numbers in order. It takes linear time where they are many.
+// SortNumbers sorts numbers. It takes linear time if there are many.
 func SortNumbers[T ~int64](list []T) {
 	if len(list) < radix || slices.IsSorted(list) {
 		slices.Sort(list)
@@ -159,14 +158,14 @@ func Sized[T any](lengths []int32) [][]T {
 	return out
 }
 
-// Groups are numbers by whose they are.
+// Groups are numbers grouped by their owner.
 type Groups[ID ~int32] struct {
 	all  []ID
-	from []int32 // by whose: where they begin in all; and one more
+	from []int32 // by owner: where its numbers begin in all; and one more
 }
 
-// Grouped lists the numbers below n by whose they are, of so many, each list in order; a
-// number that is of a negative one is nobody's.
+// Grouped groups the numbers below n by owner, of which there are many; each group is in order. A number with a
+// negative owner belongs to no group.
 func Grouped[ID ~int32](many, n int, whose func(int) int) Groups[ID] {
 	g := Groups[ID]{from: make([]int32, many+1)}
 	for i := range n {
@@ -189,7 +188,7 @@ func Grouped[ID ~int32](many, n int, whose func(int) int) Groups[ID] {
 	return g
 }
 
-// Of are somebody's, in memory of their own; nil if there are none.
+// Of returns the numbers of one owner, which may be appended to; nil if there are none.
 func (g *Groups[ID]) Of(k int) []ID {
 	if from, to := g.from[k], g.from[k+1]; from < to {
 		return g.all[from:to:to]
@@ -197,7 +196,7 @@ func (g *Groups[ID]) Of(k int) []ID {
 	return nil
 }
 
-// Lists are those of each.
+// Lists returns the numbers of every owner.
 func (g Groups[ID]) Lists() [][]ID {
 	out := make([][]ID, len(g.from)-1)
 	for k := range out {
@@ -206,21 +205,21 @@ func (g Groups[ID]) Lists() [][]ID {
 	return out
 }
 
-// Index leads from ids to places in a list. Recorders give ids out one after the other,
-// so nearly all are found by counting; but a recording may hold any.
+// Index maps ids to places in a list. Recorders assign ids one after the other, so nearly all are found in an array;
+// but a recording may contain any id.
 type Index[ID ~int64] struct {
 	near []int32 // by id: its place + 1, or 0
 	far  map[ID]int32
 	size int
 }
 
-// indexSlack bounds how much thinner than its ids near may be.
+// indexSlack bounds how sparse the array near may be.
 const indexSlack = 4
 
-// none is the place of what has none.
+// none is the place of an id without one.
 const none = -1
 
-// Get returns the place of an id, -1 if it has none.
+// Get returns the place of an id; -1 if it has none.
 func (x *Index[ID]) Get(id ID) int {
 	if uint64(id) < uint64(len(x.near)) && x.near[id] > 0 {
 		return int(x.near[id]) - 1
@@ -231,7 +230,7 @@ func (x *Index[ID]) Get(id ID) int {
 	return none
 }
 
-// Set gives an id that has no place yet a place.
+// Set gives a place to an id that has none yet.
 func (x *Index[ID]) Set(id ID, place int) {
 	x.size++
 	if id < 0 || int64(id) > int64(indexSlack*x.size+radix) {
@@ -260,7 +259,7 @@ func Sorted(n int, at func(int) recording.Time) []int32 {
 	return list
 }
 
-// Near is sort.Search from a place on, for what is close behind it.
+// Near is sort.Search from an index on, for a result that is close to it.
 func Near(n, from int, found func(int) bool) int {
 	step := 1
 	for from+step < n && !found(from+step) {

@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A Unix socket is called by its name, whatever host a client names there.
+// A Unix socket is named by its path, whatever host a client names there.
 func TestPeerNames(t *testing.T) {
 	for _, x := range []struct{ address, host, want string }{
 		{"10.0.0.1:8080", "", "10.0.0.1:8080"},

@@ -1,6 +1,6 @@
-// Package peers tells what a peer is for, by its address, port, protocol and operation: one that
-// gives out credentials, one that takes telemetry, or neither (New, OfCall, OfDatagram). A class
-// is a row in its table.
+// Package peers classifies peers by address, port, protocol and operation: a peer may give out credentials, take
+// telemetry, or neither. The entry points are New, OfCall and OfDatagram. Each class is a set of rows in a table
+// (rules.go).
 package peers
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Class says what a peer is for, as far as that can be told.
+// Class is the purpose of a peer, as far as it is known.
 type Class int8
 
 // Peer classes.
 const (
-	Plain      Class = iota // nothing is known of it
+	Plain      Class = iota // nothing is known about it
 	Credential              // it gives out credentials, tokens or keys
 	Telemetry               // it takes metrics, logs or traces
 )
@@ -26,22 +26,22 @@ const (
 // String returns the class's name.
 func (c Class) String() string { return [...]string{"plain", "credential", "telemetry"}[c] }
 
-// peerRule is one row of the table of peer classes. All that it names must match; what
-// it leaves empty matches all.
+// peerRule is one row of the table of peer classes. Everything that it names must match; an empty field matches
+// anything.
 type peerRule struct {
 	id         string // stable, see docs/peers.md
 	class      Class
 	what       string   // in words
-	hosts      []string // of which one must match; * stands for any characters
-	nets       []string // address ranges, of which one must hold the address
-	ports      []string // of which one must be the port
+	hosts      []string // one of these must match; * stands for any characters
+	nets       []string // address ranges, one of which must contain the address
+	ports      []string // one of these must be the port
 	routes     []string // method and path as in Call.Operation; * as in hosts
 	operations []string // names from a header, query or form; * as in hosts
 	protocols  []recording.Protocol
 	unnamed    bool // a call whose operation is not known (TLS) matches too
 }
 
-// Classes tells what peers are for. It remembers what it has seen.
+// Classes classifies peers, and remembers the results.
 type Classes struct {
 	rules []peerRule
 	known map[peerSeen]*peerRule
@@ -52,8 +52,7 @@ func New() *Classes {
 	return &Classes{rules: peerRules(), known: map[peerSeen]*peerRule{}}
 }
 
-// OfCall tells what the peer of a call is for, and the id of the rule that says so; ""
-// for Plain.
+// OfCall returns the class of a call's peer, and the id of the rule that decided; "" for Plain.
 func (x *Classes) OfCall(c *timeline.Call) (Class, string) {
 	p := peerSeen{operation: c.Operation, protocol: c.Protocol}
 	p.host, p.port = splitPeer(c.Peer)
@@ -66,7 +65,7 @@ func (x *Classes) OfCall(c *timeline.Call) (Class, string) {
 	return x.of(p)
 }
 
-// OfDatagram tells what the peer of a datagram is for, as OfCall.
+// OfDatagram returns the class of a datagram's peer, like OfCall.
 func (x *Classes) OfDatagram(d *timeline.Datagram) (Class, string) {
 	p := peerSeen{protocol: d.Protocol, host: d.Peer}
 	if _, err := netip.ParseAddrPort(d.Peer); err == nil {
@@ -118,7 +117,7 @@ func anyLike(patterns []string, s string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return like(p, s) })
 }
 
-// like matches a pattern in which * stands for any characters, none included.
+// like matches a pattern in which * stands for any characters, or none.
 func like(pattern, s string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	if !star {
@@ -146,7 +145,7 @@ func anyHolds(nets []string, addr string) bool {
 	return err == nil && slices.ContainsFunc(nets, func(n string) bool { return netip.MustParsePrefix(n).Contains(a) })
 }
 
-// splitPeer splits a name and a port that may be left out.
+// splitPeer splits a name and an optional port.
 func splitPeer(peer string) (name, port string) {
 	if name, port = SplitPort(peer); strings.Trim(port, "0123456789") != "" {
 		return peer, ""
@@ -172,10 +171,9 @@ func SplitPort(addr string) (host, port string) {
 	return addr[:i], addr[i+1:]
 }
 
-// Name is what a Call's peer is called: its name if known, with the port unless
-// it is the usual one for HTTP or HTTPS; else address and port. Behind a proxy it is who the
-// proxy was asked for. A Unix socket is called by
-// its path: clients name any host there.
+// Name returns the display name of a Call's peer: its name if known, with the port unless that is the usual one for
+// HTTP or HTTPS; else address and port. Behind a proxy it is the target that the proxy was asked for. A Unix socket is
+// named by its path, because clients may name any host there.
 func Name(c *timeline.Conn) string {
 	at := cmp.Or(c.Target, c.Peer)
 	if unix := strings.IndexAny(c.Peer, "/@") == 0; unix || c.Name == "" {

@@ -148,7 +148,7 @@ func TestPeerRulesAreDocumented(t *testing.T) {
 	}
 }
 
-// conditions says in words what a rule asks for.
+// conditions describes what a rule requires.
 func (r *peerRule) conditions() string {
 	var all []string
 	add := func(what string, list []string) {

@@ -2,9 +2,9 @@ package peers
 
 import "github.com/getdwell/dwell/recording"
 
-// peerRules is the table of peer classes: the first row that matches says the class.
-// Routes are as recorded: segments that may be identifiers are {}. A row must be sure,
-// not complete: a plain peer is only not explained, a wrong class is a false finding.
+// peerRules is the table of peer classes: the first row that matches decides the class. Routes are as recorded:
+// segments that may be identifiers are {}. A row must be certain rather than complete: an unclassified peer only lacks
+// an explanation, but a wrong class causes a false finding.
 func peerRules() []peerRule {
 	return append(credentialRules(), telemetryRules()...)
 }
@@ -81,8 +81,8 @@ func telemetryRules() []peerRule {
 	}
 }
 
-// unknownProtocols are those of connections on which nothing was recognised: what is
-// known to be something else is not judged by its port.
+// unknownProtocols are the protocols of connections on which nothing was recognised: a connection with a known protocol
+// is not judged by its port.
 func unknownProtocols() []recording.Protocol {
 	return []recording.Protocol{recording.ProtocolUnknown, recording.ProtocolOther}
 }

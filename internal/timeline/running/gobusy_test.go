@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Both processors are busy from 0 to 500 us and from 600 to 900; from 900 to 950 one is
-// idle for so short a time that none could be woken; then, from 950 on, one is idle.
+// Both processors are busy from 0 to 500 us and from 600 to 900. From 900 to 950 one is idle, too briefly for a
+// goroutine to be woken there; from 950 on one is idle.
 func TestGoBusyTime(t *testing.T) {
 	b := newGoBusyTime([]timeline.Interval{
 		{From: 0, To: 500_000, State: timeline.StateRunnable},

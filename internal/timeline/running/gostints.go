@@ -15,11 +15,11 @@ type sight struct {
 	At        recording.Time
 	Goroutine recording.GoroutineID
 	until     recording.Time // idle: when the thread ran again
-	timer     bool           // idle: time woke it
-	Left      bool           // the goroutine before it left the thread to wait; the thread went on
-	yields    bool           // left: it had to let others run
-	begins    bool           // it was put on the thread right then
-	waits     bool           // it waits for another goroutine right after that
+	timer     bool           // idle: a timer woke the thread
+	Left      bool           // the previous goroutine left the thread to wait; the thread continued
+	yields    bool           // left: it was preempted so that others could run
+	begins    bool           // it was put on the thread at this time
+	waits     bool           // it waits for another goroutine right after this
 }
 
 // goStints lists where each goroutine ran, in order of time.
@@ -34,7 +34,7 @@ func goStints(f *facts.Facts, byThread [][]sight) map[timeline.GoroutineKey][]ti
 	return stints
 }
 
-// addStints cuts what was seen on one thread into stints.
+// addStints cuts the sights on one thread into stints.
 func addStints(stints map[timeline.GoroutineKey][]timeline.ThreadStint, sights []sight, thread timeline.StrandID, p recording.ProcessID) {
 	var open timeline.ThreadStint
 	owner := recording.NoGoroutine
@@ -45,7 +45,7 @@ func addStints(stints map[timeline.GoroutineKey][]timeline.ThreadStint, sights [
 			stints[k] = append(stints[k], open)
 		}
 	}
-	fresh, timer := recording.NoTime, false // since when the thread runs, seen with none
+	fresh, timer := recording.NoTime, false // since when the thread has run without a goroutine being seen on it
 	var last sight
 	for _, s := range sights {
 		switch {
@@ -71,9 +71,9 @@ func addStints(stints map[timeline.GoroutineKey][]timeline.ThreadStint, sights [
 	}
 }
 
-// started ends the stint before a sight of another goroutine and begins that one's: when
-// it was seen to begin; else, when the thread began to run or the one before went to
-// wait; else at the sight.
+// started ends the current stint at a sight of another goroutine and begins that goroutine's stint. It begins when the
+// goroutine was seen to begin; otherwise when the thread began to run or the previous goroutine began to wait;
+// otherwise at the sight.
 func started(s, last sight, fresh recording.Time, flush func(recording.Time)) timeline.ThreadStint {
 	open := timeline.ThreadStint{From: s.At, Exact: s.begins}
 	switch {
@@ -89,7 +89,7 @@ func started(s, last sight, fresh recording.Time, flush func(recording.Time)) ti
 	return open
 }
 
-// goSights collects by thread which goroutines were seen there, in order of time.
+// goSights collects, by thread, which goroutines were seen there, in order of time.
 func goSights(f *facts.Facts) [][]sight {
 	sights := make([][]sight, len(f.Threads))
 	see := func(th recording.ThreadID, x sight) {
@@ -133,8 +133,7 @@ func goSights(f *facts.Facts) [][]sight {
 	return sights
 }
 
-// goSleeps shows what threads of Go programs ran when they left their processors, and where
-// they went idle.
+// goSleeps reports what threads of Go programs ran when they left their processors, and when they went idle.
 func goSleeps(f *facts.Facts, see func(recording.ThreadID, sight)) {
 	came := goArrivals(f)
 	for i := range f.Threads {
@@ -160,8 +159,8 @@ func goSleeps(f *facts.Facts, see func(recording.ThreadID, sight)) {
 	}
 }
 
-// goMoves shows the goroutines that read and wrote on a connection. Those of a pooled
-// connection, and who handed it a request, wait for each other right after that.
+// goMoves reports the goroutines that read and wrote on a connection. On a pooled connection its goroutines, and the
+// one that handed it a request, wait for each other right after that.
 func goMoves(c *facts.Conn, see func(recording.ThreadID, sight)) {
 	pooled := len(c.GoCalls) > 0
 	for _, chunks := range c.Chunks {
@@ -174,10 +173,10 @@ func goMoves(c *facts.Conn, see func(recording.ThreadID, sight)) {
 	}
 }
 
-// arrivals are when bytes and connections came for Go programs, in order.
+// arrivals lists when bytes and connections arrived for Go programs, in order.
 type arrivals []recording.Time
 
-// goArrivals collects them: what an interrupt brought looks like a time that is over.
+// goArrivals collects arrivals: a wake-up by an arrival's interrupt looks like an expired timer.
 func goArrivals(f *facts.Facts) arrivals {
 	var list arrivals
 	for i := range f.Conns {
@@ -199,20 +198,19 @@ func goArrivals(f *facts.Facts) arrivals {
 	return list
 }
 
-// near reports that something came right before a time.
+// near reports whether something arrived right before a time.
 func (a arrivals) near(at recording.Time) bool {
 	i, _ := slices.BinarySearch(a, at-recording.Time(timeline.WakeLatency))
 	return i < len(a) && a[i] <= at
 }
 
-// goBusy lists for each Go process the spans in which what is ready there waits for a
-// processor: as many of its threads ran as there are processors for them, by GOMAXPROCS
-// too; or one was runnable, which would have come for it. Spans are Runnable; all else is
-// Sleeping.
+// goBusy lists, for each Go process, the spans in which a ready goroutine waits for a processor. In these spans as many
+// of the process's threads ran as it has processors, limited by GOMAXPROCS too, or one of its threads was runnable and
+// would have taken the goroutine. These spans are Runnable; all others are Sleeping.
 func goBusy(t *timeline.Timeline, f *facts.Facts) map[recording.ProcessID]goBusyTime {
 	type edge struct {
 		at        recording.Time
-		step, one int // of threads that run, and that are runnable
+		step, one int // change in the number of threads that run, and that are runnable
 	}
 	edges := map[recording.ProcessID][]edge{}
 	for i := range f.Threads {
@@ -255,7 +253,7 @@ func goBusy(t *timeline.Timeline, f *facts.Facts) map[recording.ProcessID]goBusy
 // goBusyTime is when all processors of a Go process were busy.
 type goBusyTime struct {
 	List  []timeline.Interval
-	ready []recording.Duration // before each interval: how long one that is ready would have waited
+	ready []recording.Duration // before each interval: how long a ready goroutine would have waited since the beginning
 }
 
 func newGoBusyTime(list []timeline.Interval) goBusyTime {
@@ -266,8 +264,8 @@ func newGoBusyTime(list []timeline.Interval) goBusyTime {
 	return b
 }
 
-// of is how much of an interval up to a time one that is ready would have waited: all of
-// it if the processors were busy, or idle for no longer than it takes to wake one.
+// of returns how much of an interval, up to a time, a ready goroutine would have waited: all of it if the processors
+// were busy, or idle for no longer than it takes to wake one.
 func (b goBusyTime) of(i int, to recording.Time) recording.Duration {
 	iv := b.List[i]
 	if iv.State != timeline.StateRunnable && iv.To.Sub(iv.From) > timeline.WakeLatency {
@@ -276,7 +274,7 @@ func (b goBusyTime) of(i int, to recording.Time) recording.Duration {
 	return min(to, iv.To).Sub(iv.From)
 }
 
-// Waited is how long one that is ready would have waited since the beginning.
+// Waited returns how long a ready goroutine would have waited since the beginning.
 func (b goBusyTime) Waited(at recording.Time) recording.Duration {
 	i := sort.Search(len(b.List), func(k int) bool { return b.List[k].From > at }) - 1
 	if i < 0 {
@@ -285,12 +283,12 @@ func (b goBusyTime) Waited(at recording.Time) recording.Duration {
 	return b.ready[i] + b.of(i, at)
 }
 
-// GoRuns are where and when goroutines ran; nil maps where there are no Go programs.
+// GoRuns is where and when goroutines ran; its maps are nil if there are no Go programs.
 type GoRuns struct {
 	Sights [][]sight // by thread
 	Stints map[timeline.GoroutineKey][]timeline.ThreadStint
 	Busy   map[recording.ProcessID]goBusyTime
-	Moves  map[timeline.GoroutineKey][]timeline.Move // of those that let others go on
+	Moves  map[timeline.GoroutineKey][]timeline.Move // of goroutines that let others continue
 }
 
 // Goroutines finds where and when the goroutines of Go programs ran.

@@ -6,7 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goMoved lists what goroutines read and wrote, of each connection in order, that let others go on and read outbound connections.
+// goMoved lists what some goroutines read and wrote, in order for each connection: goroutines that let others continue
+// and read outbound connections.
 func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 	wakes := map[timeline.GoroutineKey]bool{}
 	for _, u := range f.Parks.Unparks {
@@ -48,7 +49,7 @@ func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 	return moves
 }
 
-// eachRun visits chunks by those that one goroutine after another read or wrote.
+// eachRun visits chunks in runs that one goroutine after another read or wrote.
 func eachRun(p recording.ProcessID, chunks []facts.Chunk, visit func(timeline.GoroutineKey, []facts.Chunk)) {
 	for from := 0; from < len(chunks); {
 		to := from + 1

@@ -1,6 +1,6 @@
-// Package running tells when strands ran, waited for a processor and slept: Strands tiles the life of
-// each thread with intervals, Goroutines finds on which thread each goroutine was, and when all
-// processors of its program were busy. A wrong state of a strand is mended here.
+// Package running determines when strands ran, waited for a processor and slept. Strands tiles the life of each thread
+// with intervals. Goroutines finds on which thread each goroutine was, and when all processors of its program were
+// busy. If the state of a strand is wrong, fix it here.
 package running
 
 import (
@@ -11,8 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Strands makes one Strand a thread, in order of declaration, so that a thread's
-// index in facts is its StrandID.
+// Strands makes one Strand per thread, in order of declaration, so that a thread's index in facts is its StrandID.
 func Strands(f *facts.Facts, by recording.Workers) []timeline.Strand {
 	strands := make([]timeline.Strand, len(f.Threads))
 	by.Do(len(f.Threads), func(_, i int) {
@@ -29,7 +28,7 @@ func Strands(f *facts.Facts, by recording.Workers) []timeline.Strand {
 	return strands
 }
 
-// pollOf is what a thread waits for its connections with.
+// pollOf determines how a thread waits for its connections.
 func pollOf(th *facts.Thread, intervals []timeline.Interval) timeline.Poll {
 	if th.Moves.None() {
 		return timeline.Poll{}
@@ -40,13 +39,13 @@ func pollOf(th *facts.Thread, intervals []timeline.Interval) timeline.Poll {
 	})
 }
 
-// tiler lays a thread's states end to end. Between two off-CPU spans a thread runs;
-// before the first fact and after the last sign of life its state is unknown.
+// tiler lays a thread's states end to end. Between two off-CPU spans a thread runs; before the first fact and after the
+// last sign of life its state is unknown.
 type tiler struct {
 	list   []timeline.Interval
 	cursor recording.Time
-	state  timeline.State // that holds from cursor on, until a fact says otherwise
-	asleep *timeline.Off  // stands for the sleep a snapshot told of
+	state  timeline.State // holds from cursor on, until a fact says otherwise
+	asleep *timeline.Off  // represents the sleep that a snapshot reported
 }
 
 func tile(th *facts.Thread, windows []timeline.Window, end recording.Time) []timeline.Interval {
@@ -56,7 +55,7 @@ func tile(th *facts.Thread, windows []timeline.Window, end recording.Time) []tim
 		t.cursor, t.state = max(start, th.Born), timeline.StateRunning
 	}
 	if last := windows[len(windows)-1].To; last < end {
-		windows = append(slices.Clip(windows), timeline.Window{From: end, To: end}) // it ended in a gap
+		windows = append(slices.Clip(windows), timeline.Window{From: end, To: end}) // the recording ended in a gap
 	}
 	for _, s := range th.Steps {
 		for len(windows) > 1 && s.At >= windows[1].From {
@@ -83,8 +82,8 @@ func (t *tiler) gap(from, to recording.Time) {
 	t.held(to)
 }
 
-// pieces is how many intervals steps make at most, nearly: what runs, sleeps and is
-// runnable before each, and where its CPU was taken while it ran.
+// pieces returns roughly the largest number of intervals that steps make: running, sleeping and runnable before each
+// step, and one more if the thread lost its CPU while it ran.
 func pieces(steps []facts.Step) int {
 	n := 2 + 3*len(steps)
 	for i := range steps {
@@ -102,7 +101,7 @@ func pieces(steps []facts.Step) int {
 	return n
 }
 
-// lost is how much of a span on a CPU is missing from the CPU time used in it; 0 unknown.
+// lost returns how much of a span on a CPU is missing from the CPU time used in it; 0 unknown.
 func lost(span recording.Duration, used int64) recording.Duration {
 	if used <= 0 {
 		return 0
@@ -132,14 +131,13 @@ func (t *tiler) held(at recording.Time) {
 	t.to(at, t.state, nil)
 }
 
-// taken is how much of a span on a CPU has to be missing from the CPU time used in it
-// to be taken for more than the inexactness of both clocks.
+// taken is how much of a span on a CPU must be missing from the CPU time used in it to count as more than the
+// inaccuracy of both clocks.
 const taken recording.Duration = 30_000
 
-// ran extends the tiling to a time with the state that held until then. A thread that
-// ran but used less CPU time than that took lost its CPU to interrupts, or to other
-// guests of the machine's host: it was runnable. When in the span is not known; here
-// it is the end.
+// ran extends the tiling to a time with the state that held until then. A thread that ran but used less CPU time than
+// its span lost its CPU to interrupts, or to other guests of the machine's host: it was runnable. When in the span this
+// happened is not known; we place it at the end.
 func (t *tiler) ran(at recording.Time, used int64) {
 	if gone := lost(at.Sub(t.cursor), used); t.state == timeline.StateRunning && gone > taken {
 		t.held(at - recording.Time(gone))
@@ -149,7 +147,7 @@ func (t *tiler) ran(at recording.Time, used int64) {
 	t.held(at)
 }
 
-// stateOff is the state of a thread off the CPU.
+// stateOff returns the state of a thread off the CPU.
 func stateOff(s recording.OffState) timeline.State {
 	switch s {
 	case recording.OffSleep:
@@ -208,7 +206,7 @@ func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
 func (t *tiler) finish(th *facts.Thread, end recording.Time) {
 	if th.Died != recording.NoTime {
 		if t.state != timeline.StateUnknown {
-			t.state = timeline.StateRunning // a thread runs to its exit
+			t.state = timeline.StateRunning // a thread runs until its exit
 		}
 		t.held(min(th.Died, end))
 		return

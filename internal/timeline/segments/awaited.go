@@ -8,9 +8,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// forBytes is what somebody waited for while the goroutine that lets it go on, or one that this waits for, waited for bytes of an
-// outbound connection, as one does that reads for all who share that: until they came for the peer, latest first, then for a
-// processor. Where more was written there since the wait began, the peer may have been asked for it no sooner.
+// forBytes returns, latest first, what a strand waited for while another goroutine (by) waited for bytes of an outbound
+// connection. By lets the strand continue, directly or through others; for example it reads for all goroutines that
+// share the connection. The strand waited for the peer until the bytes arrived, then for a processor. If something was
+// written on the connection after the wait began, the peer may have been asked only then, so the wait for the peer
+// starts there.
 func forBytes(s *segmenter, w follow, by timeline.StrandID, a timeline.Activity) []timeline.Segment {
 	if a.Cause != timeline.CauseUnknown || a.Wait != timeline.None {
 		return nil

@@ -7,18 +7,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Who waits for another strand of its process waits for what that one does: the wait would have
-// ended sooner without it, whomever it worked for. It is followed back from its end. Where that
-// strand waited itself until a third one ended that, what came before is what the third one did.
+// A strand that waits for another strand of its process waits for what that one does: without that activity the wait
+// would have ended sooner, whichever request the activity served. The activity is followed back from the end of the
+// wait. If the other strand itself waited until a third one woke it, what came before is what the third one did.
 const (
-	manyActivities = 1024      // how much of what strands did is looked at for one wait
-	firstLook      = 1_000_000 // ns: how far back at first
+	manyActivities = 1024      // how many activities of strands are looked at for one wait
+	firstLook      = 1_000_000 // ns: how far back to look at first
 )
 
-// behind lists, latest first, what a strand waited for in a span at whose end another one let it
-// go on. Spans of which nothing is known are left out, and where the place in the code of
-// a wait is not known, so that it may be a lock's, all but what happens outside of the process.
-// Linear in what lies within, up to a bound: what is further back is left out.
+// behind lists, latest first, what a strand waited for in a span, given that the strand by let it continue at the end
+// of the span. Unknown spans are left out. If the place in the code of a wait is not known (it may be a lock's),
+// everything is left out except what happens outside the process. The time is linear in the activities within the span,
+// up to a bound: what is further back is left out.
 func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []timeline.Segment) {
 	look, hands, seen := recording.Duration(firstLook), 0, 0
 	timer := lingering{}
@@ -38,7 +38,7 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 			g := s.doneBehind(by, a)
 			outside := g.Cause == timeline.CauseIPC || g.Cause == timeline.CauseDisk || g.Phase == timeline.PhaseDNS
 			if outside && g.Cause != timeline.CauseDisk || awaits && s.t.WaitAt(w.strand, a.From) != timeline.None {
-				g.Strand = w.strand // which asked for it: that tells where in the code
+				g.Strand = w.strand // which asked for it: its stack shows where in the code
 			}
 			if outside || placed && g.Cause != timeline.CauseUnknown {
 				list = append(list, g)
@@ -58,24 +58,24 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 	return list
 }
 
-// lingering tells, from its end back, a wait for a timer of a strand that others wait for meanwhile, as of one that lets
-// more work come together: what comes lets it go on, and it waits again for what is left of the time.
+// lingering detects, from its end backwards, the timer wait of a strand that others wait for meanwhile, such as a
+// strand that collects work into a batch. Each arrival wakes the strand, and it waits again for the rest of the time.
 type lingering struct {
-	since recording.Time // a timer ended it, and it has waited since then; 0 none has
+	since recording.Time // since when it has waited for the timer that ended the wait; 0: no timer did
 	depth int64          // of its stack meanwhile
 }
 
-// collects is how long a strand may compute with what came before it waits for more.
+// collects is how long such a strand may compute with an arrival before it waits again.
 const collects recording.Time = 200_000
 
-// has reports that what a strand did was to wait for the timer.
+// has reports whether an activity was part of the wait for the timer.
 func (l *lingering) has(t *timeline.Timeline, strand timeline.StrandID, a timeline.Activity) bool {
 	if a.Cause == timeline.CauseRunnable || a.Cause == timeline.CauseInterpreterLock || a.Cause == timeline.CauseOnCPU && l.since-a.From <= collects {
 		return false
 	}
 	limited, timer, depth := limitedWait(t, strand, a)
 	if goroutine := t.Strands[strand].Goroutine != recording.NoGoroutine; goroutine && a.Cause == timeline.CauseUnknown && l.since == a.To {
-		limited, timer = true, true // the same wait, of which the end was looked at before
+		limited, timer = true, true // the same wait, whose end was looked at before
 	}
 	if limited && (timer || l.since != 0 && l.depth == depth) {
 		l.since, l.depth = a.From, depth
@@ -85,8 +85,8 @@ func (l *lingering) has(t *timeline.Timeline, strand timeline.StrandID, a timeli
 	return false
 }
 
-// limitedWait tells of what a strand did whether it was to wait, at a known place and for a limited time, for what another one
-// does, whether a timer ended that, and how deep its stack was; a goroutine's is not known in a select.
+// limitedWait reports whether an activity was a wait for another strand, at a known place and for a limited time;
+// whether a timer ended it; and how deep its stack was, which is not known for a goroutine in a select.
 func limitedWait(t *timeline.Timeline, strand timeline.StrandID, a timeline.Activity) (limited, timer bool, depth int64) {
 	switch {
 	case a.Wait == timeline.None && a.Cause == timeline.CauseUnknown && t.Strands[strand].Goroutine != recording.NoGoroutine:
@@ -102,8 +102,8 @@ func limitedWait(t *timeline.Timeline, strand timeline.StrandID, a timeline.Acti
 	return false, false, 0
 }
 
-// endedBy is the strand that ended, and when, what another one did, if that was to wait for one: for work, or for what came
-// of it. None if it was not, or nobody is known to have by a time.
+// endedBy returns the strand that ended an activity, and when, if the activity was a wait for another strand: for work,
+// or for a result. It returns None if it was not, or if no strand is known to have ended it by a given time.
 func (s *segmenter) endedBy(strand timeline.StrandID, a timeline.Activity, until recording.Time) (by timeline.StrandID, at recording.Time) {
 	if by = timeline.None; a.Cause != timeline.CauseCondition && a.Cause != timeline.CauseUnknown {
 		return by, a.From
@@ -126,8 +126,8 @@ func (s *segmenter) endedBy(strand timeline.StrandID, a timeline.Activity, until
 	return by, at
 }
 
-// doneBehind is the segment of somebody who waited for what a strand did; of unknown cause if that is not known, or was to
-// wait for work.
+// doneBehind returns the segment of a request that waited for an activity of a strand. Its cause is unknown if the
+// activity is unknown or was a wait for work.
 func (s *segmenter) doneBehind(by timeline.StrandID, a timeline.Activity) timeline.Segment {
 	g := timeline.Segment{From: a.From, To: a.To, Phase: timeline.PhaseHandler, Cause: a.Cause, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: timeline.None}
 	switch a.Cause {
@@ -141,8 +141,8 @@ func (s *segmenter) doneBehind(by timeline.StrandID, a timeline.Activity) timeli
 	return g
 }
 
-// helped tiles a sleep that another thread of its process ended by what that one did; false if
-// that is not known of any part of it.
+// helped tiles a sleep that another thread of its process ended, by what that thread did. It returns false if that is
+// not known for any part of the sleep.
 func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *painter) bool {
 	if iv.State != timeline.StateSleeping || piece.Call != timeline.None || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
 		return false
@@ -173,7 +173,7 @@ func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *pain
 	return true
 }
 
-// goBehind is helped for a goroutine, which another one let go on.
+// goBehind is helped for a goroutine that another goroutine let continue.
 func (s *segmenter) goBehind(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
 	for _, g := range slices.Backward(roomOrBehind(s, follow{strand: r.Strand, from: w.from, to: w.to}, by, true)) {
 		s.goAbsent(r, w.until(g.From), p)

@@ -8,23 +8,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// manyParts bounds how many parts of a request are looked through for one that goes on.
+// manyParts bounds how many parts of a request are searched for one that is still under way.
 const manyParts = 256
 
-// manyHands bounds how far a wait is followed from strand to strand.
+// manyHands bounds through how many strands a wait is followed.
 const manyHands = 16
 
-// follow is a span of a strand that a request's time is spent on.
+// follow is a span of a strand on which a request's time is spent.
 type follow struct {
 	strand   timeline.StrandID
 	from, to recording.Time
 	spans    []span // of the calls that the request made there
-	hands    int    // how often it was handed over before
+	hands    int    // how many hand-overs led here
 }
 
-// follow tiles a span by what the strand did: its states, laid over the phases of the
-// calls made there. Where it waited for another that worked for the request, by what
-// that one did.
+// follow tiles a span by what the strand did: its states, laid over the phases of the calls made there. If the strand
+// waited for another one that worked for the request, it uses what that one did.
 func (s *segmenter) follow(r *timeline.Request, w follow, p *painter) {
 	k := 0
 	for _, iv := range timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to) {
@@ -49,8 +48,7 @@ func (s *segmenter) follow(r *timeline.Request, w follow, p *painter) {
 	}
 }
 
-// awaited returns the part of the request whose result a sleeping piece waits for, or
-// nil.
+// awaited returns the part of the request whose result a sleeping piece waits for, or nil.
 func (s *segmenter) awaited(r *timeline.Request, iv timeline.Interval, w follow, piece *timeline.Segment) *timeline.Handover {
 	if iv.State != timeline.StateSleeping || piece.Call != timeline.None || len(s.in.Parts) == 0 || w.hands >= manyHands || !timeline.HandedOn(iv.Off) {
 		return nil
@@ -61,8 +59,8 @@ func (s *segmenter) awaited(r *timeline.Request, iv timeline.Interval, w follow,
 	return s.partAt(r.ID, s.f.Strand(iv.Off.Waker), iv.Off.Woken)
 }
 
-// partAt returns the part in which a strand worked for a request at a time, its end
-// included; nil if there is none.
+// partAt returns the part in which a strand worked for a request at a time, the part's end included; nil if there is
+// none.
 func (s *segmenter) partAt(r timeline.RequestID, strand timeline.StrandID, at recording.Time) *timeline.Handover {
 	list := s.in.Parts[r]
 	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
@@ -74,9 +72,9 @@ func (s *segmenter) partAt(r timeline.RequestID, strand timeline.StrandID, at re
 	return nil
 }
 
-// descend tiles a wait by what the strand that ended it did for the request meanwhile.
-// Before that began, by what whoever handed it over did, until that was done; if nobody is
-// known to have, the work lay in a queue.
+// descend tiles a wait by what the strand that ended it (the worker) did for the request meanwhile. The time before the
+// worker began is tiled by what the strand that handed the work over did, until the hand-over. If no such strand is
+// known, the work lay in a queue.
 func (s *segmenter) descend(r *timeline.Request, worker *timeline.Handover, w follow, p *painter) {
 	begun := min(max(worker.From, w.from), w.to)
 	if begun > w.from {
@@ -101,8 +99,8 @@ func (s *segmenter) descend(r *timeline.Request, worker *timeline.Handover, w fo
 	s.follow(r, follow{worker.Strand, begun, w.to, s.spans(r.ID, worker.Strand), w.hands + 1}, p)
 }
 
-// queued tiles a span in which no strand had begun with the work: by the requests that
-// the one which took it worked for.
+// queued tiles a span in which no strand had begun the work: by the requests that the strand which later took it worked
+// for meanwhile.
 func (s *segmenter) queued(r *timeline.Request, strand timeline.StrandID, w follow, p *painter) {
 	g := timeline.Segment{From: w.from, To: w.to, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: strand, Blocker: timeline.None}
 	for _, x := range s.others(r, strand, w.from, w.to) {
@@ -120,14 +118,14 @@ func (s *segmenter) queued(r *timeline.Request, strand timeline.StrandID, w foll
 	p.add(g)
 }
 
-// delayed lists, latest first, when a timer was waited for before a strand was given work that had nothing to do: it was no
-// strand that was missing, but whoever gave it the work waited for its time.
+// delayed lists, latest first, the waits for a timer that came before an idle strand was given work. In these spans no
+// worker was missing: the strand that handed the work over was itself waiting for a timer.
 func (s *segmenter) delayed(r *timeline.Request, strand timeline.StrandID, w follow) (list []timeline.Segment) {
 	doing := s.t.Doing(strand, w.from, w.to)
 	for _, a := range slices.Backward(doing) {
 		by, at := s.endedBy(strand, a, w.to)
 		if by == timeline.None && (a.Cause == timeline.CauseOnCPU || a.Cause == timeline.CauseRunnable) && w.to-a.From < collects {
-			continue // it comes to take the work
+			continue // it is on its way to take the work
 		}
 		if by == timeline.None || by == r.Strand {
 			return nil
@@ -143,8 +141,7 @@ func (s *segmenter) delayed(r *timeline.Request, strand timeline.StrandID, w fol
 	return nil
 }
 
-// others are the spans in which a strand did tasks of other requests than one; none if those
-// are very many.
+// others returns the spans in which a strand did tasks of requests other than r; none if there are very many.
 func (s *segmenter) others(r *timeline.Request, strand timeline.StrandID, from, to recording.Time) (list []timeline.Stint) {
 	for _, x := range s.in.Hands.From(strand, from) {
 		if x.From >= to {
@@ -161,9 +158,8 @@ func (s *segmenter) others(r *timeline.Request, strand timeline.StrandID, from, 
 	return list
 }
 
-// pickedUp tiles a piece of a request's wait for an answer that lay in its socket, by
-// what the strand did that then read it for the one who had asked; false if that was the
-// same.
+// pickedUp tiles a piece of a request's wait for an answer that lay in its socket. It uses what another strand did,
+// which then read the answer on behalf of the caller. It returns false if the caller read the answer itself.
 func (s *segmenter) pickedUp(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment, p *painter) bool {
 	if piece.Phase != timeline.PhasePickUp || iv.State != timeline.StateSleeping || !s.t.Calls[piece.Call].Carried {
 		return false

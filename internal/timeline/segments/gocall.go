@@ -5,13 +5,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goExchange tiles a span of a call's connect, handshake or answer in a Go program, in
-// which several reads may follow each other: until each read's bytes arrive it waits
-// for the peer, then it is the turn of the goroutine that reads, until it has written.
+// goExchange tiles a span of a call's connect, handshake or answer in a Go program, which may contain several reads.
+// Until the bytes of each read arrive, the call waits for the peer. Then the goroutine that reads is responsible, until
+// it has written.
 func (s *segmenter) goExchange(r *timeline.Request, w span, p *painter) {
 	conn := &s.f.Conns[s.in.Calls[w.call].Conn]
 	reads, writes := conn.Chunks[recording.Read], conn.Chunks[recording.Write]
-	waits, k := w.from, 0 // since when the peer's answer is waited for
+	waits, k := w.from, 0 // since when the peer's answer is awaited
 	for i, rd := range reads {
 		if rd.At <= w.from || rd.Bytes == 0 {
 			continue
@@ -25,7 +25,7 @@ func (s *segmenter) goExchange(r *timeline.Request, w span, p *painter) {
 			break
 		}
 		p.add(s.remote(w, waits, ready))
-		done := w.to // after the last read, all is our own
+		done := w.to // after the last read, all time is our own
 		if i+1 < len(reads) && reads[i+1].At <= w.to {
 			done = rd.At
 			for ; k < len(writes) && writes[k].At < reads[i+1].At; k++ {
@@ -51,8 +51,8 @@ func (s *segmenter) remote(w span, from, to recording.Time) timeline.Segment {
 	return timeline.Segment{From: from, To: to, Phase: w.phase, Cause: timeline.CauseRemote, Call: w.call, Strand: strand, Blocker: timeline.None}
 }
 
-// goOwn tiles a span in which a goroutine had what it needs: where it ran, by its
-// thread's states; else it waited for a processor.
+// goOwn tiles a span in which a goroutine had what it needed. While it ran, its thread's states are the cause;
+// otherwise it waited for a processor.
 func (s *segmenter) goOwn(r *timeline.Request, g timeline.GoroutineKey, w span, p *painter) {
 	at := w.from
 	for _, u := range timeline.StintsAfter(s.goRuns.Stints[g], w.from) {

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 )
 
-// A goroutine comes back from a select at 190 as one of connection 5 hands it something. It waited
-// for that connection if its next call is on it, and none was under way meanwhile.
+// A goroutine returns from a select at 190 because one of connection 5 hands it something. It waited for that
+// connection if its next call is on it, and no call was under way meanwhile.
 func TestWhoIsGivenAConnection(t *testing.T) {
 	s := &segmenter{in: Input{Calls: []exchange.Call{{Conn: 3}, {Conn: 5}}}}
 	for _, c := range []struct {
@@ -27,13 +27,14 @@ func TestWhoIsGivenAConnection(t *testing.T) {
 	}
 }
 
-// So it does if one lets it go on that had just made a call on that connection, as where a semaphore lets only so many use some.
+// It also waited for it if the goroutine that lets it continue had just made a call on that connection, for example if
+// a semaphore limits how many may use connections.
 func TestWhoIsGivenTheTurnToUseAConnection(t *testing.T) {
 	const own, other timeline.CallID = 0, 1
 	for _, c := range []struct {
 		name  string
-		conn  int           // of the other one's call
-		ended timeline.Time // that
+		conn  int           // of the other goroutine's call
+		ended timeline.Time // of that call
 		own   span
 		want  timeline.CallID
 	}{

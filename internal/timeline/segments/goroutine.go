@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// unreadGo tiles the time in which nobody read a request of a Go program: its
-// goroutine waited for a processor while all were busy; else for a thread to wake.
+// unreadGo tiles the time in which a request of a Go program was not read. Its goroutine waited for a processor if all
+// were busy, otherwise for a thread to wake.
 func (s *segmenter) unreadGo(r *timeline.Request, p *painter) {
 	on, from := timeline.ThreadStint{}, r.FirstRead
 	for _, u := range s.stintsOf(r, r.Start) {
@@ -25,12 +25,13 @@ func (s *segmenter) unreadGo(r *timeline.Request, p *painter) {
 	s.goStates(r, on, span{from, r.FirstRead, timeline.None, timeline.PhaseUnread}, p)
 }
 
-// unaccepted tiles the time in which the goroutine that then started the one that serves a connection waited for others of
-// the program, or slept: it takes no connection meanwhile. It returns where that ends.
+// unaccepted tiles the time in which the accepting goroutine, which later started the goroutine that serves the
+// connection, waited for other goroutines of the program or slept: it accepts no connection meanwhile. It returns where
+// that time ends.
 func (s *segmenter) unaccepted(w wait, p *painter) recording.Time {
 	by, ok := s.t.Goroutines.Starters[w.r.Strand]
 	all := s.stintsOf(w.r, 0)
-	if !ok || len(all) == 0 || all[0].From < w.from { // it was there before
+	if !ok || len(all) == 0 || all[0].From < w.from { // it existed before
 		return w.from
 	}
 	for _, id := range s.t.WaitsIn(by, w.from, min(w.to, all[0].From)) {
@@ -60,8 +61,8 @@ func (s *segmenter) stintsOf(r *timeline.Request, from recording.Time) []timelin
 	return timeline.StintsAfter(s.goRuns.Stints[timeline.GoroutineKey{Process: r.Process, Goroutine: s.t.Strands[r.Strand].Goroutine}], from)
 }
 
-// goWait tiles a span in which a goroutine was ready and did not run: while all
-// processors were busy it waited for one. A span of very many pieces is summed up.
+// goWait tiles a span in which a goroutine was ready and did not run. While all processors were busy, it waited for
+// one. A span of very many pieces is summed up.
 func (s *segmenter) goWait(w wait, p *painter) {
 	busy := s.goRuns.Busy[w.r.Process]
 	pieces := timeline.Clipped(busy.List, w.from, w.to)
@@ -96,9 +97,8 @@ func (s *segmenter) goStates(r *timeline.Request, u timeline.ThreadStint, w span
 	}
 }
 
-// goOn tiles a span by what a request's goroutine did, that of the request, or one that does a
-// task of it: where it was on a thread, by that thread's states; where it was parked, by its
-// calls, else unknown.
+// goOn tiles a span by what a goroutine did: that of the request, or one that does a task for it. While it was on a
+// thread, that thread's states are the cause; while it was parked, the request's calls, else unknown.
 func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 	at, gap := w.from, w
 	for _, u := range s.stintsOf(r, at) {
@@ -120,8 +120,8 @@ func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 	s.goParked(r, parked{from: at, to: w.to, calls: w.calls, cause: w.cause, quality: w.quality}, p)
 }
 
-// byPhase cuts a span in which a goroutine worked for a request: what it does while a call of the request opens a connection, or is
-// written or read, is of that phase of the call; all else is of the handler.
+// byPhase cuts a span in which a goroutine worked for a request. While a call of the request opens a connection, or is
+// written or read, the work belongs to that phase of the call. Everything else belongs to the handler.
 func byPhase(calls []span, from, to recording.Time, each func(span)) {
 	own := func(until recording.Time) {
 		if from < until {
@@ -145,20 +145,20 @@ func byPhase(calls []span, from, to recording.Time, each func(span)) {
 type parked struct {
 	from, to recording.Time
 	calls    []span         // of its request, in order, disjoint
-	timer    bool           // time woke it, as far as can be seen
+	timer    bool           // a timer woke it, as far as is known
 	ran      bool           // it ran again at the end of the span
-	selects  bool           // it waited in a select, at the end of the span if not all the time
-	cause    timeline.Cause // of what is not a call's; CauseUnknown: not known
+	selects  bool           // it waited in a select, at least at the end of the span
+	cause    timeline.Cause // of the time that belongs to no call; CauseUnknown: not known
 	quality  timeline.Quality
 }
 
-// until is its part up to a time.
+// until returns its part up to a time.
 func (w parked) until(to recording.Time) parked {
 	w.to = to
 	return w
 }
 
-// goAbsent tiles a span in which a goroutine was on no thread by its calls.
+// goAbsent tiles a span in which a goroutine was on no thread, by its calls.
 func (s *segmenter) goAbsent(r *timeline.Request, w parked, p *painter) {
 	if w.from >= w.to {
 		return
@@ -198,27 +198,27 @@ func (s *segmenter) goAbsent(r *timeline.Request, w parked, p *painter) {
 	s.blank(r, rest, p)
 }
 
-// overlapping returns those of some disjoint spans, in order, that overlap [from, to).
+// overlapping returns, from disjoint spans in order, those that overlap [from, to).
 func overlapping(list []span, from, to recording.Time) []span {
 	i := sort.Search(len(list), func(k int) bool { return list[k].to > from })
 	n := sort.Search(len(list), func(k int) bool { return list[k].from >= to })
 	return list[i:max(i, n)]
 }
 
-// writer is the goroutine that wrote a call.
+// writer returns the goroutine that wrote a call.
 func (s *segmenter) writer(id timeline.CallID) timeline.GoroutineKey {
 	w := &s.in.Calls[id]
 	return timeline.GoroutineKey{Process: s.t.Calls[id].Process, Goroutine: s.f.Conns[w.Conn].Chunks[recording.Write][w.Exchange.Asked.First].Goroutine}
 }
 
-// goParked tiles a span in which a goroutine was on no thread by its waits for others;
-// what lies between them, by its calls.
+// goParked tiles a span in which a goroutine was on no thread: by its waits for others and, between those, by its
+// calls.
 func (s *segmenter) goParked(r *timeline.Request, w parked, p *painter) {
 	for _, id := range s.t.WaitsIn(r.Strand, w.from, w.to) {
 		x := &s.t.Waits[id]
 		s.goAbsent(r, w.until(min(x.From, w.to)), p)
 		from, ready, back := max(x.From, w.from), min(x.To, w.to), min(x.Back, w.to)
-		if x.Cause == timeline.CauseSleep { // while a call is made for it beside, it waits for that in fact
+		if x.Cause == timeline.CauseSleep { // while a call is made for it concurrently, it really waits for that call
 			s.goAbsent(r, parked{from: from, to: ready, calls: w.calls, cause: x.Cause, quality: x.Quality}, p)
 		} else if x.Cause == timeline.CauseCondition {
 			s.goJoin(r, id, parked{from: from, to: ready, calls: w.calls, cause: x.Cause, quality: x.Quality}, p)

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goSelect tiles the time on no thread at the end of which a goroutine came back from a
-// select. False if it is not known what ended that.
+// goSelect tiles a span on no thread at whose end a goroutine returned from a select. It returns false if it is not
+// known what ended the select.
 func (s *segmenter) goSelect(r *timeline.Request, w parked, p *painter) bool {
 	if w.cause != timeline.CauseUnknown {
 		return false
@@ -32,8 +32,9 @@ func (s *segmenter) goSelect(r *timeline.Request, w parked, p *painter) bool {
 	return true
 }
 
-// gotConnection returns the call for which what was handed over is a connection, or the turn to use one: a goroutine of that, or one
-// that had just made a call on it, did so while no call of the request was under way, and the next one is made on it. Else None.
+// gotConnection returns the call for which the select received a connection, or the turn to use one. A goroutine of
+// that connection, or one that had just made a call on it, must have ended the select while no call of the request was
+// under way, and the request's next call must be on that connection. Otherwise gotConnection returns None.
 func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.CallID {
 	if end.Conn == timeline.None && end.By == timeline.None || len(overlapping(w.calls, w.from, end.At)) > 0 {
 		return timeline.None
@@ -48,10 +49,10 @@ func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.Cal
 	return w.calls[next].call
 }
 
-// givesBack is how soon after its call who made it gives the connection back.
+// givesBack is how soon after a call the goroutine that made it gives the connection back.
 const givesBack recording.Time = 1_000_000
 
-// usedLast reports that who ended a wait had made a call on a connection right before.
+// usedLast reports whether the goroutine that ended a wait had just made a call on a connection.
 func usedLast(t *timeline.Timeline, made []exchange.Call, end timeline.SelectEnd, conn int) bool {
 	calls := t.Goroutines.Calls[end.By]
 	i := sort.Search(len(calls), func(k int) bool { return t.Calls[calls[k]].Start >= end.At }) - 1
@@ -62,8 +63,8 @@ func usedLast(t *timeline.Timeline, made []exchange.Call, end timeline.SelectEnd
 	return last.End <= end.At && end.At-last.End <= givesBack && made[last.ID].Conn == conn
 }
 
-// busyWith tiles a span before a goroutine took a task by the tasks of other requests that
-// it did. Since when it was waited for is not seen: what it did else says nothing.
+// busyWith tiles a span before a goroutine took a task, by the tasks of other requests that it did. It is not known
+// since when the request waited for this goroutine, so its other activity says nothing.
 func (s *segmenter) busyWith(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
 	for _, x := range s.others(r, by, w.from, w.to) {
 		s.goAbsent(r, w.until(x.From), p)
@@ -73,8 +74,8 @@ func (s *segmenter) busyWith(r *timeline.Request, by timeline.StrandID, w parked
 	s.goAbsent(r, w, p)
 }
 
-// goTask tiles a wait for a goroutine that did a task of the request: before it took that,
-// it was busy with others; then, by what it did. False if it did none.
+// goTask tiles a wait for a goroutine that did a task of the request. Before it took the task, it was busy with others;
+// after that, its own activity counts. goTask returns false if it did no task of the request.
 func (s *segmenter) goTask(r *timeline.Request, by timeline.StrandID, w parked, p *painter) bool {
 	list := s.in.Hands.From(by, w.to-1)
 	if len(list) == 0 || list[0].Request != r.ID || list[0].From > w.to {

@@ -10,16 +10,15 @@ import (
 // laneStep is how many pieces of a lane share one running sum.
 const laneStep = 32
 
-// lane is what a strand did over its whole life, by the cause it gives to those who
-// wait for it, with running sums: how long it did what between two times takes two
-// searches, however much happened in between.
+// lane is what a strand did over its whole life, by the cause that this is for requests that wait for it, with running
+// sums. Two searches give how long it did what between two times, however much happened in between.
 type lane struct {
 	from []recording.Time // starts of the pieces; the last is the end
 	what []timeline.Cause
 	sums [][numWaits]recording.Duration // before every laneStep-th piece
 }
 
-// lane returns the strand's lane, made at its first use.
+// lane returns the strand's lane, and makes it on first use.
 func (s *segmenter) lane(id timeline.StrandID) *lane {
 	if l := s.lanes[id]; l != nil {
 		return l
@@ -58,8 +57,8 @@ func (l *lane) before(at recording.Time) [numWaits]recording.Duration {
 	return sum
 }
 
-// summary adds one segment a cause, in the order of causes. Their lengths are exact,
-// their places are not: what alternated is put together.
+// summary adds one segment per cause, in the order of causes. Their lengths are exact, but their positions are not:
+// alternating pieces are merged.
 func (l *lane) summary(w wait, quality timeline.Quality, p *painter) {
 	a, b := l.before(w.from), l.before(w.to)
 	at := w.from

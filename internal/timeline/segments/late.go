@@ -9,18 +9,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// KeptInSockets accounts for what stayed in a socket, or in line, after it had been written: the
-// ends of responses, and the requests of calls. Then it marks what rests on calls whose request
-// no fact names.
+// KeptInSockets accounts for what stayed in a socket, or in a queue, after it had been written: the ends of responses,
+// and the requests of calls. Then it marks the segments that rest on calls whose request no fact names.
 func KeptInSockets(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) {
 	addLate(t, f, requests)
 	splitRemote(t, f, calls)
 	inferOwned(t)
 }
 
-// addLate ends requests when the end of their response left the socket, where that was
-// kept back after it had been written. What their strands did is known by then: none of
-// them has anything to do with it.
+// addLate moves the end of a request to when the end of its response left the socket, if the socket held that back. By
+// then the strands' activity has been accounted for; it has nothing to do with this delay.
 func addLate(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request) {
 	for i := range requests {
 		s, r := &requests[i], &t.Requests[i]
@@ -44,8 +42,8 @@ func addLate(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request) 
 	}
 }
 
-// inferOwned marks the segments of calls that no fact assigns to their request: when they were
-// is exact, whose they are is inferred.
+// inferOwned marks the segments of calls that no fact assigns to their request. Their times are exact, but their owner
+// is inferred.
 func inferOwned(t *timeline.Timeline) {
 	t.ChangeCalled(func(g *timeline.Segment) {
 		if t.Calls[g.Call].Certainty() != timeline.Told {

@@ -11,8 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// blank tiles a wait of which nothing else is known: by the look-ups that the request had asked
-// for, if it went on after the last answer; then its strand had to come to that.
+// blank tiles a wait of unknown cause by the look-ups that the request had asked for, if the request continued after
+// the last answer. The time after that answer is the delay until its strand attended to it.
 func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	list := s.asks(r, g)
 	if len(list) == 0 {
@@ -31,7 +31,7 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	}
 }
 
-// connectsTo is that of some calls whose name a look-up was for; None if it led to none.
+// connectsTo returns which of some calls used the result of a look-up; None if none did.
 func connectsTo(t *timeline.Timeline, calls []timeline.CallID, x timeline.Stint) timeline.CallID {
 	for _, id := range calls {
 		if c := &t.Calls[id]; c.DNSTo != recording.NoTime && c.DNSFrom < x.To && x.From < c.DNSTo {
@@ -41,8 +41,8 @@ func connectsTo(t *timeline.Timeline, calls []timeline.CallID, x timeline.Stint)
 	return timeline.None
 }
 
-// asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, which ends with
-// the last answer; nil if it does not.
+// asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, if the wait ends
+// with the last answer; else nil.
 func (s *segmenter) asks(r *timeline.Request, g timeline.Segment) (list []timeline.Stint) {
 	if g.Cause != timeline.CauseUnknown || len(s.in.Asked) == 0 {
 		return nil
@@ -62,15 +62,15 @@ func (s *segmenter) asks(r *timeline.Request, g timeline.Segment) (list []timeli
 	return list
 }
 
-// lookedUpOn lists by strand when its thread waited for answers to look-ups, in order,
-// disjoint: from each question to its answer, or to where it was asked again.
+// lookedUpOn lists, by strand, when its thread waited for answers to look-ups, in order and disjoint: from each
+// question to its answer, or to when it was repeated.
 func lookedUpOn(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]timeline.Stint {
 	on := map[timeline.StrandID][]timeline.Stint{}
 	for i := range t.Lookups {
 		l := &t.Lookups[i]
 		s, to := f.Strand(l.Thread), max(l.To, l.Again)
 		if s == timeline.None || to == recording.NoTime {
-			continue // nobody knows for how long it was waited for
+			continue // it is not known for how long it was awaited
 		}
 		on[s] = append(on[s], timeline.Stint{From: l.From, To: to})
 	}
@@ -80,8 +80,8 @@ func lookedUpOn(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]ti
 	return on
 }
 
-// looksUp reports whether a strand that sleeps in a system call on a socket waits for the
-// answer to a look-up of its own.
+// looksUp reports whether a strand that sleeps in a system call on a socket waits for the answer to a look-up of its
+// own.
 func (s *segmenter) looksUp(strand timeline.StrandID, iv timeline.Interval) bool {
 	list := s.lookups[strand]
 	i := sort.Search(len(list), func(k int) bool { return list[k].To > iv.From })

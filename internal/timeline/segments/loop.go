@@ -6,10 +6,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// loopHandler tiles the time from reading a request to its last byte, for a request
-// of a loop. While the loop worked for it, the loop's state is the cause. Each gap
-// between two turns is explained by what the later turn resumed for: first that was
-// not ready, and then the loop did not come to it.
+// loopHandler tiles the time from reading a request to its last byte, for a request of a loop. While the loop worked
+// for it, the loop's state is the cause. Each gap between two turns is explained by what the later turn resumed for: at
+// first that was not ready, and then the loop had not yet attended to it.
 func (s *segmenter) loopHandler(r *timeline.Request, p *painter) {
 	last := s.eachTurn(r, func(u *loops.Turn, g gap, own stretch) {
 		if g.from < g.to {
@@ -20,8 +19,8 @@ func (s *segmenter) loopHandler(r *timeline.Request, p *painter) {
 	s.lastGap(r, last.from, last.tail, p)
 }
 
-// eachTurn visits the turns of a loop for a request, with the gap before each and the
-// stretch that is explained by it. It returns the gap after the last.
+// eachTurn visits a loop's turns for a request, each with the gap before it and the stretch of the turn itself. It
+// returns the gap after the last turn.
 func (s *segmenter) eachTurn(r *timeline.Request, visit func(*loops.Turn, gap, stretch)) gap {
 	cut := s.in.Requests[r.ID].From
 	next := gap{from: cut, tail: cut, to: r.End}
@@ -48,13 +47,13 @@ func (s *segmenter) eachTurn(r *timeline.Request, visit func(*loops.Turn, gap, s
 	return next
 }
 
-// stretch is a span in or before a turn, nil if that is not known.
+// stretch is a span in or before a turn; turn is nil if it is not known.
 type stretch struct {
 	turn     *loops.Turn
 	from, to recording.Time
 }
 
-// of is the loop whose turn it is: a request that wanders goes on on others than read it.
+// of returns the loop whose turn it is: a request may wander to loops other than the one that read it.
 func (w *stretch) of(r *timeline.Request) timeline.StrandID {
 	if w.turn == nil {
 		return r.Strand
@@ -62,7 +61,7 @@ func (w *stretch) of(r *timeline.Request) timeline.StrandID {
 	return w.turn.Strand
 }
 
-// gap is a span between two turns: until tail, the earlier may have gone on unseen.
+// gap is a span between two turns. Until tail, the earlier turn may have continued unseen.
 type gap struct {
 	from, tail, to recording.Time
 	place
@@ -94,7 +93,7 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		case len(s.asks(r, rest)) > 0:
 		case u.Timer, s.sleeps(r, u, g):
 			rest.Cause = timeline.CauseSleep
-		case u.How == loops.ResumeFired: // an immediate, which runs when the loop comes to it
+		case u.How == loops.ResumeFired: // an immediate, which runs when the loop gets to it
 			s.readerWait(wait{r, r.Strand, g.tail, g.to, timeline.PhaseHandler, timeline.None}, p)
 			return
 		case u.How == loops.ResumeBody && u.Ready != recording.NoTime:
@@ -125,9 +124,9 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 	s.pending(r, stretch{u, from, g.to}, p)
 }
 
-// givenUp is the call that a request gave up before or in a turn that nothing from outside
-// began: it had waited for that answer, for so long as it would. Its connection was closed
-// since the turn before, and nothing of an answer had come.
+// givenUp returns the call that a request gave up before or in a turn that nothing from outside began: the request had
+// waited for the answer until its own timeout. The call's connection was closed since the previous turn, and nothing of
+// an answer had arrived.
 func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.Time) timeline.CallID {
 	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
 		return timeline.None
@@ -144,9 +143,9 @@ func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.
 	return timeline.None
 }
 
-// handedOver tiles the end of a gap by what other strands did for the request: until one had
-// begun, after the loop had turned to something else, its work lay in a queue; when it was done,
-// the loop had to come to the result. It returns where that ended: where the gap began, if none did.
+// handedOver tiles the end of a gap by what other strands did for the request. After the loop turned to something else
+// and until a strand had begun, the work lay in a queue. When the work was done, the loop had to attend to the result.
+// handedOver returns where that ended: where the gap began, if no strand worked for the request.
 func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording.Time {
 	at := g.tail
 	if len(s.in.Parts) == 0 {
@@ -169,8 +168,8 @@ func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording
 	return at
 }
 
-// pending tiles a span in which a request waited for its call to go on: until what it
-// resumed for was ready, by the phase; then by what the loop did instead.
+// pending tiles a span in which a request waited for its call to proceed. Until what it resumed for was ready, the
+// phase is the cause; after that, what the loop did instead.
 func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 	u, from, to := w.turn, w.from, w.to
 	c := &s.t.Calls[u.Call]
@@ -188,7 +187,7 @@ func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 			continue
 		}
 		if ph == timeline.PhaseQueue && c.New && c.DNSFrom == recording.NoTime {
-			// A name was resolved without asking anyone: that is soon done, but when is not known.
+			// A name was resolved without a query: that is quick, but when it happened is not known.
 			s.readerWait(wait{r, w.of(r), at, end, ph, u.Call}, p)
 			continue
 		}
@@ -201,10 +200,10 @@ func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 	}
 }
 
-// ownTurn tiles a span in which the loop worked for the request, by the loop's state.
-// Work on a call's connection before it is sent, or on its answer, is of that phase. A call
-// that began and ended within one turn, in which the loop slept, was made by a client that waits
-// itself, in place of the loop: that is a thread like any other then.
+// ownTurn tiles a span in which the loop worked for the request, by the loop's state. Work on a call's connection
+// before the call is sent, or on its answer, belongs to that phase. If a call began and ended within one turn in which
+// the loop slept, a blocking client made it on the loop's own thread: for that time the loop is treated like any
+// thread.
 func (s *segmenter) ownTurn(r *timeline.Request, w stretch, p *painter) {
 	for _, id := range s.callsOf.Of(int(r.ID)) {
 		c, b := &s.t.Calls[id], &s.in.Calls[id].Bounds
@@ -243,8 +242,8 @@ func (s *segmenter) turnState(r *timeline.Request, w stretch, p *painter) {
 	}
 }
 
-// phase cuts a piece at the next bound of a call, and gives it the call's phase if
-// what the loop does then is work on the call itself.
+// phase cuts a piece at the next bound of a call, and gives it the call's phase if what the loop does then is work on
+// the call itself.
 func (s *segmenter) phase(g *timeline.Segment, id timeline.CallID) {
 	b := &s.in.Calls[id].Bounds
 	if g.From < b[0] {
@@ -262,9 +261,8 @@ func (s *segmenter) phase(g *timeline.Segment, id timeline.CallID) {
 	}
 }
 
-// lastGap tiles the end of a request that was cut: by the call that is pending, if
-// there is one, and by what other strands did for it: one of those may have answered it. A request
-// that the loop answered ends in a turn of its own.
+// lastGap tiles the end of a request that was cut: by the pending call, if there is one, and by what other strands did
+// for the request. One of those may have answered it. A request that the loop answered ends in a turn of its own.
 func (s *segmenter) lastGap(r *timeline.Request, cut, tail recording.Time, p *painter) {
 	if cut >= r.End {
 		return

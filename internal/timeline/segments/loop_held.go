@@ -8,31 +8,30 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop that does not wait for its sockets for so long is held: what came due meanwhile waited
-// for it. The waits of an endpoint's requests are known to be of one length from so many on, if
-// nine in ten of them are shorter than twice the median, or so short that they are hardly any.
+// A loop that does not wait for its sockets for this long (heldFor) is held: what became due meanwhile waited for the
+// loop. The waits at one place of an endpoint's requests have a usual length under two conditions: there are at least
+// enoughSame of them, and nine in ten are shorter than twice the median or very short (soon).
 const (
 	heldFor    = 10_000_000 // ns
 	soon       = 1_000_000  // ns
 	enoughSame = 8
-	mostSame   = 1000 // are looked at
+	mostSame   = 1000 // that are looked at
 )
 
-// waitKind is a wait for what no fact shows, by where in a request of an endpoint it is.
+// waitKind is a kind of wait that no fact explains: its endpoint, and its place in the request.
 type waitKind struct {
 	endpoint string
 	place
 }
 
-// place is where in a request a gap is: after how many turns that went on with a call, and which
-// one since.
+// place is the position of a gap in a request: after how many turns that continued with a call, and how many other gaps
+// since then.
 type place struct{ resumed, nth int }
 
-// mostResumed is after how many of those turns gaps are looked for that are not there.
+// mostResumed bounds the number of such turns after which a missing gap is counted as a wait of zero.
 const mostResumed = 16
 
-// heldLoops tells, of loops that are held at times, when, and how long their requests wait for
-// what no fact shows where they are not.
+// heldLoops tells when loops are held, and how long unexplained waits of their requests take while the loop is free.
 type heldLoops struct {
 	held  map[timeline.StrandID][]heldSpan
 	usual map[waitKind]usualWait
@@ -41,14 +40,14 @@ type heldLoops struct {
 // heldSpan is a span in which a loop did not wait for its sockets.
 type heldSpan struct{ from, to recording.Time }
 
-// usualWait is how long a kind of wait takes where the loop is free.
+// usualWait is how long a kind of wait takes while the loop is free.
 type usualWait struct {
 	took  recording.Duration
 	timer bool // most of them end with a timer
-	sleep bool // nearly all of them do: so do those, as long, after which the loop had more to do than that
+	sleep bool // at least three in four do: then so do waits of similar length that end in a turn with more work to do
 }
 
-// findHeld finds when loops are held, and what their requests wait for without that.
+// findHeld finds when loops are held, and what their requests wait for otherwise.
 func (s *segmenter) findHeld() *heldLoops {
 	h := &heldLoops{held: map[timeline.StrandID][]heldSpan{}, usual: map[waitKind]usualWait{}}
 	for i := range s.t.Strands {
@@ -67,7 +66,7 @@ func (s *segmenter) findHeld() *heldLoops {
 		if r.Strand == timeline.None || !s.t.Strands[r.Strand].Loop {
 			continue
 		}
-		var gaps uint32 // after so many turns that went on with a call, by bits
+		var gaps uint32 // bit n: there is a gap after n turns that continued with a call
 		last := s.eachTurn(r, func(u *loops.Turn, g gap, _ stretch) {
 			k := waitKind{r.Endpoint, g.place}
 			if g.tail >= g.to || !s.unseen(r, u, g) {
@@ -81,7 +80,7 @@ func (s *segmenter) findHeld() *heldLoops {
 				}
 			}
 		})
-		for n := range min(last.resumed, mostResumed) + 1 { // where it went on at once it need not wait at all
+		for n := range min(last.resumed, mostResumed) + 1 { // if it continued at once, it need not wait at all
 			if k := (waitKind{r.Endpoint, place{n, 0}}); gaps>>n&1 == 0 && len(took[k]) < mostSame {
 				took[k] = append(took[k], 0)
 			}
@@ -96,8 +95,8 @@ func (s *segmenter) findHeld() *heldLoops {
 	return h
 }
 
-// sleeps reports a gap of which no fact shows what the request waited for in it, but that is as long as those at its place
-// in the requests of its endpoint, and these end with a timer.
+// sleeps reports whether an unexplained gap is a sleep: it is about as long as the gaps at its place in the requests of
+// its endpoint, and those end with a timer.
 func (s *segmenter) sleeps(r *timeline.Request, u *loops.Turn, g gap) bool {
 	usual := s.held.usual[waitKind{r.Endpoint, g.place}]
 	took := g.to.Sub(g.tail)
@@ -134,7 +133,7 @@ func (h *heldLoops) in(loop timeline.StrandID, g gap) (out []heldSpan) {
 	return out
 }
 
-// unseen reports a gap of which no fact shows what the request waited for in it.
+// unseen reports whether no fact shows what the request waited for in a gap.
 func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
 	if !begunUnseen(s, u, g) || s.givenUp(r, u, g.from) != timeline.None {
 		return false
@@ -144,7 +143,7 @@ func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
 	})
 }
 
-// begunUnseen reports a turn that nothing is known to have begun, or that begins with making a call.
+// begunUnseen reports whether nothing is known to have begun a turn, or the turn begins by making a call.
 func begunUnseen(s *segmenter, u *loops.Turn, g gap) bool {
 	if u.Call != timeline.None {
 		return s.in.Calls[u.Call].Bounds[0] >= g.to
@@ -152,9 +151,9 @@ func begunUnseen(s *segmenter, u *loops.Turn, g gap) bool {
 	return u.How == loops.ResumeUnseen
 }
 
-// heldUp tiles a gap of which no fact shows what the request waited for in it, and in which its
-// loop was held: what it is longer than such waits are where the loop is free, it waited for the
-// loop. If it ended as time woke the loop, that was before its timer was set, else after it fired.
+// heldUp tiles an unexplained gap during which its loop was held. The request waited for the loop for as long as the
+// gap exceeds the usual length of such waits while the loop is free. If a timer woke the loop at the end of the gap,
+// the loop was late before that timer was set; otherwise after the timer fired.
 func (s *segmenter) heldUp(r *timeline.Request, u *loops.Turn, g gap, p *painter) bool {
 	usual, ok := s.held.usual[waitKind{r.Endpoint, g.place}]
 	if !ok || !begunUnseen(s, u, g) {

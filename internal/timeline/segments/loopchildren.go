@@ -11,8 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// children are the first threads of processes that were started in the recording, by the strand
-// that started them, in order of that.
+// children lists the first threads of processes that were started in the recording, by the strand that started them, in
+// order of start.
 type children map[timeline.StrandID][]timeline.StrandID
 
 func childrenIn(f *facts.Facts) children {
@@ -34,8 +34,7 @@ func childrenIn(f *facts.Facts) children {
 	return out
 }
 
-// startedIn is the process, by its first thread, that a strand was the last to start in a span;
-// None if it started none.
+// startedIn returns the process, by its first thread, that a strand started last in a span; None if it started none.
 func (s *segmenter) startedIn(strand timeline.StrandID, from, to recording.Time) timeline.StrandID {
 	list := s.children[strand]
 	i := sort.Search(len(list), func(k int) bool { return s.f.Threads[list[k]].Born > to })
@@ -45,9 +44,9 @@ func (s *segmenter) startedIn(strand timeline.StrandID, from, to recording.Time)
 	return list[i-1]
 }
 
-// awaitsChild tiles the end of a gap before a turn of which it is not seen what it resumed for,
-// if a process was started at its beginning: until that ended, or let the request go on.
-// It reports whether it did.
+// awaitsChild tiles the end of a gap before a turn whose cause was not seen, if a process was started at the beginning
+// of the gap. The request waited for that process until it ended, or until it let the request continue. awaitsChild
+// reports whether this applied.
 func (s *segmenter) awaitsChild(r *timeline.Request, u *loops.Turn, g gap, p *painter) bool {
 	if u.How != loops.ResumeUnseen || u.Timer {
 		return false

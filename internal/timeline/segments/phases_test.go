@@ -8,8 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A goroutine works from 10 to 100 while a call of its request looks up a name until 20, does a handshake until 50, is written
-// until 60 and with the peer until 90: its work is of the handshake and the writing; else it is the request's own.
+// A goroutine works from 10 to 100. Meanwhile a call of its request looks up a name until 20, does a handshake until
+// 50, is written until 60 and is with the peer until 90. The work during the handshake and the writing belongs to these
+// phases; the rest is the request's own.
 func TestWorkIsOfThePhaseThatItIsDoneFor(t *testing.T) {
 	calls := []span{{5, 20, 3, timeline.PhaseDNS}, {20, 50, 3, timeline.PhaseTLS}, {50, 60, 3, timeline.PhaseSend}, {60, 90, 3, timeline.PhaseRemote}}
 	var got []span

@@ -5,13 +5,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// manyRelays bounds through how many strands a wait is followed: each worker of a pool
-// may wake the next.
+// manyRelays bounds through how many strands a wait is followed: each worker of a pool may wake the next.
 const manyRelays = 256
 
-// relayed tiles a wait by what the strands did that the request had to pass: one that
-// polls, and hands over to a worker that waits for work. Until that was woken, it was
-// the turn of whoever woke it; it is followed through so many strands at most.
+// relayed tiles a wait by what the strands did that the request had to pass: for example one that polls, and hands the
+// request over to a worker that waits for work. Until the worker was woken, the strand that woke it was responsible.
+// The wait is followed through a limited number of strands (most).
 func (s *segmenter) relayed(w wait, most int, p *painter) {
 	if most > 0 && w.from < w.to {
 		if iv := s.wokenForWork(w); iv != nil {
@@ -24,9 +23,8 @@ func (s *segmenter) relayed(w wait, most int, p *painter) {
 	s.readerWait(w, p)
 }
 
-// wokenForWork returns the last sleep of a wait's strand that another strand ended by
-// handing it work, nil if there is none. While a worker is idle, what is not read has
-// not been handed over, whatever the worker did later.
+// wokenForWork returns the last sleep of a wait's strand that another strand ended by handing it work; nil if there is
+// none. While a worker is idle, an unread request has not been handed over, whatever the worker did later.
 func (s *segmenter) wokenForWork(w wait) *timeline.Interval {
 	ivs := timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
 	for k := len(ivs) - 1; k >= 0 && len(ivs)-k <= manyPieces; k-- {
@@ -48,8 +46,8 @@ func (s *segmenter) wokenForWork(w wait) *timeline.Interval {
 	return nil
 }
 
-// calledUp reports a poll that another thread of the process ended, as one does that has
-// accepted a connection.
+// calledUp reports whether another thread of the process ended a poll, as an acceptor thread does after accepting a
+// connection.
 func (s *segmenter) calledUp(strand timeline.StrandID, off *timeline.Off) bool {
 	if off == nil || !timeline.PollWait(off.Syscall) || off.WakerKind != recording.WakerThread || s.t.Strands[strand].Loop {
 		return false

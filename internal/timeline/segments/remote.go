@@ -9,10 +9,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// splitRemote takes out of the time that calls spent at their peers what was not the peer's:
-// until the last byte of the request has left our socket it is still being sent; and while
-// the peer owes answers to others on the same connection, the call stands in their queue.
-// Both are known once the calls have their requests, and change no bound before.
+// splitRemote removes from the time that calls spent at their peers what was not the peer's. Until the last byte of the
+// request has left our socket, the request is still being sent. While the peer owes earlier answers to others on the
+// same connection, the call waits in their queue. Both are known only once the calls have their requests, and do not
+// change any earlier bound.
 func splitRemote(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) {
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.End > c.Sent {
@@ -43,7 +43,7 @@ func splitRemote(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) {
 	}
 }
 
-// leaveLate notes when the end of a call's request left the socket, where it was kept back.
+// leaveLate notes when the end of a call's request left the socket, if the socket held it back.
 func leaveLate(c *timeline.Call, conn *facts.Conn, m *exchange.Call) {
 	if len(conn.Late) == 0 || m.Exchange.Asked.None() {
 		return
@@ -61,7 +61,7 @@ func leaveLate(c *timeline.Call, conn *facts.Conn, m *exchange.Call) {
 // lateOrder compares a late departure with a position among the bytes written.
 func lateOrder(l *recording.Late, at int64) int { return int(min(1, max(-1, l.Offset-at))) }
 
-// answerAt is when the first byte of the answer arrived; the call's end if none was seen to.
+// answerAt returns when the first byte of the answer arrived; the call's end if that was not seen.
 func answerAt(c *timeline.Call) recording.Time {
 	if c.Arrived == recording.NoTime {
 		return c.End
@@ -69,8 +69,7 @@ func answerAt(c *timeline.Call) recording.Time {
 	return min(max(c.Arrived, c.Sent), c.End)
 }
 
-// leastRemote is how long each address took at least to answer: the way there and back, and
-// the least work.
+// leastRemote returns the shortest time in which each address answered: the round trip and the least work.
 func leastRemote(calls []timeline.Call) map[string]recording.Duration {
 	least := map[string]recording.Duration{}
 	for i := range calls {
@@ -86,13 +85,13 @@ func leastRemote(calls []timeline.Call) map[string]recording.Duration {
 	return least
 }
 
-// manyAhead bounds how many calls ahead of one are looked at.
+// manyAhead bounds how many earlier calls on the connection are looked at.
 const manyAhead = 256
 
-// standBehind notes behind which call of another owner one stood, of those before it on its
-// connection: peers answer in order. An owner that is not known counts as another if its call
-// was made before this one's request began. The least time that the peer takes for any call is
-// its own, as where several are under way on a long line and answered together.
+// standBehind notes which earlier call of another owner on its connection a call waited behind: peers answer in order.
+// An unknown owner counts as another one if its call was made before this call's request began. The shortest time in
+// which the peer answers any call counts as the call's own, for example if several calls are under way over a long
+// distance and are answered together.
 func standBehind(t *timeline.Timeline, ahead []timeline.Call, c *timeline.Call, own recording.Duration) {
 	if c.Request == timeline.None || c.Excluded != "" || c.Protocol == recording.ProtocolUDP { // datagrams are answered in any order
 		return
@@ -113,7 +112,7 @@ func standBehind(t *timeline.Timeline, ahead []timeline.Call, c *timeline.Call, 
 			since = max(since, answerAt(&ahead[k-1]))
 		}
 		turn = max(turn, over)
-		if d := max(0, over.Sub(since)); d > longest || c.Behind == timeline.None { // answers that come together take no time of their own
+		if d := max(0, over.Sub(since)); d > longest || c.Behind == timeline.None { // answers that arrive together take no time of their own
 			longest, c.Behind = d, a.ID
 		}
 	}
@@ -124,8 +123,7 @@ func standBehind(t *timeline.Timeline, ahead []timeline.Call, c *timeline.Call, 
 	c.Behind = timeline.None
 }
 
-// shareRemote moves what is not the peer's from a call's time at the peer to the phases where
-// it belongs.
+// shareRemote moves the part of a call's remote time that is not the peer's to the phases where it belongs.
 func shareRemote(c *timeline.Call) {
 	sent, queued := c.Sent, recording.Duration(0)
 	if c.Left != recording.NoTime {
@@ -141,7 +139,7 @@ func shareRemote(c *timeline.Call) {
 	}
 }
 
-// splitSegments gives the pieces of a request's waits for peers the phases of shareRemote.
+// splitSegments applies the phases of shareRemote to the pieces of a request's waits for peers.
 func splitSegments(t *timeline.Timeline, r *timeline.Request) {
 	splits := func(g *timeline.Segment) bool {
 		if g.Phase != timeline.PhaseRemote || g.Call == timeline.None {

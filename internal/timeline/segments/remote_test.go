@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What stood in line for its answer stood behind somebody, even where the answers of all
-// that were ahead came at once and none of them took time of its own.
+// A call that queued for its answer stood behind another one, even if the answers of all earlier calls came at once and
+// none of them took time of its own.
 func TestBehindAnswersThatComeTogether(t *testing.T) {
 	ms := func(n int) recording.Time { return recording.Time(n) * recording.Time(time.Millisecond) }
 	call := func(id timeline.CallID, r timeline.RequestID, sent, answered int) timeline.Call {

@@ -5,9 +5,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// roomOrBehind is what somebody waited for whom a strand let go on that does no work for the request, latest first: of
-// a wait for room in a full queue that strand, which takes from it. Whatever it did meanwhile, it was
-// busy with what came before, as a worker is with the tasks of others. Of all other waits, what it did.
+// roomOrBehind returns, latest first, what a strand waited for until the strand by let it continue. If it waited for
+// room in a full queue, it waited for by, which takes from the queue but does not serve requests: whatever by did, it
+// was busy with earlier items, as a worker is with the tasks of others. For all other waits the result is what by did.
 func roomOrBehind(s *segmenter, w follow, by timeline.StrandID, placed bool) []timeline.Segment {
 	id := s.t.WaitAt(w.strand, w.from)
 	if id == timeline.None || !timeline.ForRoom(s.t.Waits[id].Rule) || s.serves[by] || !stayed(s, by, id) {
@@ -17,7 +17,7 @@ func roomOrBehind(s *segmenter, w follow, by timeline.StrandID, placed bool) []t
 		Call: timeline.None, Strand: by, Blocker: timeline.None}}
 }
 
-// stayed reports that a strand was there before the request of a wait began: it was not started for that.
+// stayed reports whether a strand existed before the request of a wait began: it was not started for that request.
 func stayed(s *segmenter, by timeline.StrandID, of timeline.WaitID) bool {
 	since := s.t.Waits[of].From
 	if r := s.t.Waits[of].Request; r != timeline.None {

@@ -1,8 +1,7 @@
-// Package segments accounts for the time of each request: Account tiles it with segments, each of one
-// phase and one cause, along the path that the request waited on: its own strand (threads, loops
-// and goroutines differ), its calls, and the strands that worked for it or that it waited for.
-// KeptInSockets then takes out what the sockets kept back. A segment with a wrong cause, where waits,
-// turns and owners are right, is mended here.
+// Package segments accounts for the time of each request. Account tiles a request with segments, each with one phase
+// and one cause, along the path that the request waited on: its own strand (threads, loops and goroutines differ), its
+// calls, and the strands that worked for it or that it waited for. KeptInSockets then separates what the sockets held
+// back. If waits, turns and owners are right but a segment's cause is wrong, fix it here.
 package segments
 
 import (
@@ -23,7 +22,7 @@ type Input struct {
 	Turns    *loops.Turns
 	Runs     running.GoRuns
 	Parts    [][]timeline.Handover // by request, in order of start
-	Hands    timeline.Stints       // by strand: whose parts it worked on
+	Hands    timeline.Stints       // by strand: the requests whose parts it worked on
 	Asked    [][]timeline.Stint    // by request: when look-ups that it had asked for were under way
 }
 
@@ -39,16 +38,15 @@ type segmenter struct {
 	children children
 	lookups  map[timeline.StrandID][]timeline.Stint // when threads waited for answers to look-ups
 	held     *heldLoops
-	serves   map[timeline.StrandID]bool // which strands have requests of their own
-	list     []timeline.Segment         // of the request at hand
+	serves   map[timeline.StrandID]bool // strands that have requests of their own
+	list     []timeline.Segment         // of the current request
 	packer   timeline.SegmentPacker
 }
 
 // piece is how many requests one worker accounts for at a time.
 const piece = 1 << 10
 
-// Account accounts for the time of every request. What the facts leave open
-// stays Unaccounted.
+// Account accounts for the time of every request. What the facts leave open stays Unaccounted.
 func Account(t *timeline.Timeline, f *facts.Facts, by recording.Workers, in Input) {
 	callsOf, started, lookups := loops.CallsByRequest(t), childrenIn(f), lookedUpOn(t, f)
 	shared := segmenter{t: t, f: f, in: in, turns: in.Turns, goRuns: in.Runs, callsOf: callsOf, children: started, lookups: lookups}
@@ -67,7 +65,7 @@ func Account(t *timeline.Timeline, f *facts.Facts, by recording.Workers, in Inpu
 	})
 }
 
-// account makes the segments of requests that follow each other: they share a piece of memory.
+// account makes the segments of consecutive requests, which share a piece of memory.
 func (s *segmenter) account(requests []timeline.Request) {
 	s.packer.Pack(requests, func(r *timeline.Request) []timeline.Segment {
 		p := painter{list: s.list[:0], cursor: r.Start, end: r.End}
@@ -95,7 +93,7 @@ func (s *segmenter) request(r *timeline.Request, p *painter) {
 	}
 }
 
-// stateCause is the cause of a span of a strand by its state; not ok if that is unknown.
+// stateCause returns the cause of a span according to the strand's state; not ok if the state is unknown.
 func (s *segmenter) stateCause(strand timeline.StrandID, iv timeline.Interval) (timeline.Cause, timeline.Quality, bool) {
 	switch iv.State {
 	case timeline.StateRunning:
@@ -109,8 +107,7 @@ func (s *segmenter) stateCause(strand timeline.StrandID, iv timeline.Interval) (
 	return timeline.CauseUnknown, timeline.Inferred, false
 }
 
-// painter collects segments front to back: what overlaps the one before is cut, what
-// continues it is merged.
+// painter collects segments front to back: it cuts what overlaps the previous segment, and merges what continues it.
 type painter struct {
 	list   []timeline.Segment
 	cursor recording.Time
@@ -134,7 +131,7 @@ func (p *painter) add(g timeline.Segment) {
 	p.list = append(p.list, g)
 }
 
-// until is a segment's part up to a time.
+// until returns a segment's part up to a time.
 func until(g timeline.Segment, to recording.Time) timeline.Segment {
 	g.To = to
 	return g
@@ -147,8 +144,8 @@ type span struct {
 	phase    timeline.Phase
 }
 
-// spans lays a request's calls end to end, of a strand or, for None, all of them: where two
-// overlap, the one that began first is waited for first.
+// spans lays a request's calls end to end: those of a strand or, for None, all of them. Of two calls that overlap, the
+// one that began first is waited for first.
 func (s *segmenter) spans(r timeline.RequestID, on timeline.StrandID) []span {
 	var list []span
 	covered := s.t.Requests[r].FirstRead

@@ -5,9 +5,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// threadHandler tiles the time from reading a request to its last byte, for a thread
-// that served nothing else meanwhile, and for those that worked for it: up to the last
-// one, if that answered.
+// threadHandler tiles the time from reading a request to its last byte. The request was read by a thread that served
+// nothing else meanwhile, and other threads may have worked for it. If the last of those answered the request, the time
+// after the reader let go of it is tiled by what that one did.
 func (s *segmenter) threadHandler(r *timeline.Request, p *painter) {
 	on := timeline.StrandID(timeline.None)
 	if len(r.Parts) > 0 {
@@ -28,20 +28,20 @@ func (s *segmenter) threadHandler(r *timeline.Request, p *painter) {
 	p.add(timeline.Segment{From: left, To: r.End, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: timeline.None, Blocker: timeline.None})
 }
 
-// state gives a piece its cause by the strand's state; false if it is unknown.
+// state gives a piece its cause by the strand's state; false if the state is unknown.
 func (s *segmenter) state(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) bool {
 	cause, quality, known := s.stateCause(piece.Strand, iv)
 	piece.Cause, piece.Quality = cause, quality
 	if iv.State == timeline.StateSleeping || iv.State == timeline.StateDisk {
 		s.asleep(r, iv, piece)
-	} else if piece.Phase == timeline.PhaseRemote { // it had something else to do while it waited
+	} else if piece.Phase == timeline.PhaseRemote { // it did something else while it waited
 		piece.Phase, piece.Call = timeline.PhaseHandler, timeline.None
 	}
 	return known
 }
 
-// asleep gives a sleeping piece its cause, if that is another than its Wait tells. Before an answer is there it waits for the
-// peer, whatever it sleeps in; in other phases the syscall tells.
+// asleep sets the cause of a sleeping piece if it differs from what its Wait says. Until the answer arrives, the piece
+// waits for the peer, whatever it sleeps in. In other phases the system call decides.
 func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) {
 	network := iv.Off != nil && timeline.NetworkWait(iv.Off.Syscall)
 	switch {
@@ -61,11 +61,12 @@ func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *tim
 	}
 }
 
-// manyLapses bounds how many waits after one are looked at.
+// manyLapses bounds how many later waits are looked at.
 const manyLapses = 64
 
-// lapsed reports a wait for another thread that its own time ended, and no thread. Who looks now and then, by waits with
-// a limit, whether something is done waits for that, if a thread ends the last of them: those until a time are looked at.
+// lapsed reports whether a wait for another thread ended by its own time limit, not by a thread. A thread that polls
+// with timed waits until something is done does wait for another thread, provided that a thread ends the last of these
+// waits. lapsed checks the waits that follow, up to a time.
 func (s *segmenter) lapsed(strand timeline.StrandID, at, until recording.Time) bool {
 	id := s.t.WaitAt(strand, at)
 	if id == timeline.None || s.t.Waits[id].Off == nil || s.t.Waits[id].Off.SP == 0 || !outOfTime(s.t.Waits[id].Off) {
@@ -89,13 +90,13 @@ func (s *segmenter) lapsed(strand timeline.StrandID, at, until recording.Time) b
 	return true
 }
 
-// outOfTime reports a sleep with a limit that a timer ended.
+// outOfTime reports whether a timer ended a sleep that had a limit.
 func outOfTime(off *timeline.Off) bool {
 	return off.Timed == 1 && off.WakerKind == recording.WakerInterrupt
 }
 
-// onClient reports a wait for the client: for the rest of the request's body, or for
-// room to write more of the response.
+// onClient reports whether a piece waits for the client: for the rest of the request's body, or for room to write more
+// of the response.
 func (s *segmenter) onClient(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) bool {
 	read := s.in.Requests[r.ID].Read
 	if r.FirstWrite != 0 && piece.From >= r.FirstWrite {

@@ -6,13 +6,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// manyPieces is from how many pieces on a wait is summed up by cause instead of being
-// listed piece by piece: with a long queue in front of one strand, listing what it did
-// meanwhile for each request would be quadratic.
+// manyPieces bounds how many pieces of a wait are listed one by one; a wait of more pieces is summed up by cause. With
+// a long queue in front of one strand, it would be quadratic to list what the strand did meanwhile for each request.
 const manyPieces = 64
 
-// unread tiles the time in which a request lay in its socket: by what the strand that
-// came to read it was doing.
+// unread tiles the time in which a request lay in its socket: by what the strand that later read it was doing.
 func (s *segmenter) unread(r *timeline.Request, p *painter) {
 	if r.Start >= r.FirstRead {
 		return
@@ -23,7 +21,7 @@ func (s *segmenter) unread(r *timeline.Request, p *painter) {
 	}
 	reader, from := r.Strand, r.Start
 	th := &s.f.Threads[reader]
-	if th.Born > from { // made for this connection: until then its creator was in charge
+	if th.Born > from { // made for this connection: until then its creator was responsible
 		born := min(th.Born, r.FirstRead)
 		if creator := s.f.Strand(th.Creator); creator != timeline.None {
 			s.readerWait(wait{r, creator, from, born, timeline.PhaseUnread, timeline.None}, p)
@@ -33,8 +31,8 @@ func (s *segmenter) unread(r *timeline.Request, p *painter) {
 	s.relayed(wait{r, reader, from, r.FirstRead, timeline.PhaseUnread, timeline.None}, manyRelays, p)
 }
 
-// wait is a span in which a request waited for a strand to turn to it: to read it, or
-// to read the answer to one of its calls.
+// wait is a span in which a request waited for a strand to attend to it: to read it, or to read the answer to one of
+// its calls.
 type wait struct {
 	r        *timeline.Request
 	strand   timeline.StrandID
@@ -46,7 +44,7 @@ type wait struct {
 // readerWait tiles a wait by what the strand did meanwhile.
 func (s *segmenter) readerWait(w wait, p *painter) { s.waitFor(w, s.quality(w), p) }
 
-// waitFor is readerWait where it is known how sure the wait is.
+// waitFor is readerWait if the quality of the wait is known.
 func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 	if w.from >= w.to {
 		return
@@ -68,7 +66,7 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 			}
 		}
 		if cause == timeline.CauseEventLoop && owner == timeline.None && ivs[0].State == timeline.StateSleeping && iv.From > w.from {
-			cause = timeline.CauseOnCPU // it was idle when the wait began: what it does is the way to this very read
+			cause = timeline.CauseOnCPU // it was idle when the wait began: what it does leads to this very read
 		}
 		if cause == causeNone || iv.From >= iv.To {
 			return
@@ -91,8 +89,8 @@ func (s *segmenter) quality(w wait) timeline.Quality {
 	return timeline.Exact
 }
 
-// eachPiece visits the pieces of intervals cut by stints, with the request that the
-// strand worked for in each, or None.
+// eachPiece cuts intervals at stints and visits the pieces, each with the request that the strand worked for in it, or
+// None.
 func eachPiece(ivs []timeline.Interval, stints []timeline.Stint, visit func(timeline.Interval, timeline.RequestID)) {
 	k := 0
 	for _, iv := range ivs {
@@ -112,14 +110,14 @@ func eachPiece(ivs []timeline.Interval, stints []timeline.Stint, visit func(time
 	}
 }
 
-// Causes that only waits know, and that no Segment shows.
+// Causes that only waits use, and that no Segment shows.
 const (
-	causeIdle timeline.Cause = timeline.NumCauses     // asleep waiting for input, which was there
+	causeIdle timeline.Cause = timeline.NumCauses     // asleep waiting for input, although there was some
 	causeNone timeline.Cause = timeline.NumCauses + 1 // no facts
 	numWaits                 = timeline.NumCauses + 2
 )
 
-// reading tells what kept a strand from reading: its state, and whom it worked for.
+// reading returns what kept a strand from reading: its state, and the request it worked for.
 func (s *segmenter) reading(id timeline.StrandID, iv timeline.Interval, owner timeline.RequestID) (timeline.Cause, timeline.Quality) {
 	loop := s.t.Strands[id].Loop
 	cause, quality, known := s.stateCause(id, iv)

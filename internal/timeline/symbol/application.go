@@ -7,10 +7,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Application reports a frame of the service's own code: not of its runtime, of the
-// standard library or of a package that it brought along, as far as names and paths tell.
+// Application reports whether a frame belongs to the service's own code: not to its runtime, the standard library or a
+// package that it brought along, as far as names and paths show.
 func Application(f recording.Frame) bool {
-	if f.Type == recording.FrameGo && f.Module != "" { // the program is of this module, wherever that was put
+	if f.Type == recording.FrameGo && f.Module != "" { // the program's own module, wherever it was built
 		if _, within, ok := strings.Cut(f.File, f.Module); ok {
 			f.File = within
 		}
@@ -29,8 +29,8 @@ func Application(f recording.Frame) bool {
 	return !moduleBody(f)
 }
 
-// moduleBody reports the body of a program or module: it runs once, and then holds what serves.
-// It says which program this is, not what a request does.
+// moduleBody reports whether a frame is the body of a program or module. A body runs once, and in the main program it
+// then encloses everything that serves. It shows which program this is, not what a request does.
 func moduleBody(f recording.Frame) bool {
 	switch Plain(f) {
 	case "<module>", "<main>", "<top (required)>":
@@ -39,20 +39,21 @@ func moduleBody(f recording.Frame) bool {
 	return false
 }
 
-// Brought reports a frame of a package that the service brought along: neither of its own
-// code nor of its runtime or the standard library.
+// Brought reports whether a frame belongs to a package that the service brought along: neither to its own code nor to
+// its runtime or the standard library.
 func Brought(f recording.Frame) bool {
 	return Managed(f) && OwnCode(f) && !Application(f) && (f.Type != recording.FrameGo || !standardGo(f) && !goWrapper(f.Function))
 }
 
-// madeUp reports a method of a class that nobody wrote: of a lambda or method reference,
-// which calls what was written, or of a proxy.
+// madeUp reports whether a method belongs to a generated class: that of a lambda or method reference, which calls
+// written code, or a proxy.
 func madeUp(name string) bool {
 	return containsAny(name, []string{"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", ".$Proxy"})
 }
 
-// generated reports the file of a function of Python that a package made of a text, as SQLAlchemy and attrs do: it is named as no file is.
-// So is what is given to the interpreter to run.
+// generated reports whether a file name belongs to a Python function that a package made from text, as SQLAlchemy and
+// attrs do: no real file has such a name. Code given to the interpreter to run (<string>, <stdin>) does not count as
+// generated.
 func generated(file string) bool {
 	return strings.HasPrefix(file, "<") && file != "<string>" && file != "<stdin>"
 }
@@ -60,9 +61,9 @@ func generated(file string) bool {
 // packagePaths are parts of the paths at which package managers put what a program uses.
 var packagePaths = []string{"/pkg/mod/", "/vendor/", "site-packages/", "dist-packages/", "/node_modules/", "/gems/", "/vendor_ruby/", "<cfunc>"}
 
-// standardGo reports a frame of Go's standard library: its file lies in a directory that
-// is the package, under src of the toolchain, or is the package if paths are trimmed. The name
-// of assembly that only its own file calls has no package: it is told by where that is.
+// standardGo reports whether a frame belongs to Go's standard library. Its file lies in a directory named like the
+// package, under src of the toolchain, or directly if paths are trimmed. An assembly function that only its own file
+// calls has no package in its name: its path decides.
 func standardGo(f recording.Frame) bool {
 	slash := strings.LastIndexByte(f.Function, '/')
 	dot := strings.IndexByte(f.Function[slash+1:], '.')
@@ -76,18 +77,18 @@ func standardGo(f recording.Frame) bool {
 	return pkg != "main" && (strings.Contains(f.File, "/src/"+pkg+"/") || strings.HasPrefix(f.File, pkg+"/"))
 }
 
-// assemblyOfGo are where the standard library has most of its assembly, if paths are trimmed.
+// assemblyOfGo are the directories with most of the standard library's assembly, if paths are trimmed.
 var assemblyOfGo = []string{"runtime/", "internal/"}
 
-// goWrapper reports a function that Go's compiler makes of a go or defer statement with
-// arguments, around the one that it calls.
+// goWrapper reports whether a function is a wrapper that Go's compiler makes for a go or defer statement with
+// arguments.
 func goWrapper(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	return strings.HasPrefix(last, "gowrap") || strings.HasPrefix(last, "deferwrap")
 }
 
-// moduleVersion reports the path of a file in a module that was not built in place, as
-// -trimpath leaves it: "go.etcd.io/bbolt@v1.4.3/cursor.go".
+// moduleVersion reports whether a path belongs to a file of a module that was not built in place, as -trimpath leaves
+// it: "go.etcd.io/bbolt@v1.4.3/cursor.go".
 func moduleVersion(path string) bool {
 	i := strings.Index(path, "@v")
 	return i > 0 && i+2 < len(path) && path[i+2] >= '0' && path[i+2] <= '9'
@@ -102,17 +103,17 @@ func Place(f recording.Frame) string {
 	return name + " (" + base(f.File) + ":" + strconv.FormatInt(f.Line, 10) + ")"
 }
 
-// Walk says what code does to a collection, as its name tells.
+// Walk is what code does to a collection, according to its name.
 type Walk int8
 
 // Walks.
 const (
 	WalkNone  Walk = iota
-	WalkStep       // goes on to the next item, or looks through all of them
-	WalkStart      // begins, or goes to one item directly
+	WalkStep       // moves to the next item, or searches all of them
+	WalkStart      // begins, or moves to one item directly
 )
 
-// WalkOf sorts a frame.
+// WalkOf classifies a frame.
 func WalkOf(f recording.Frame) Walk {
 	name := strings.ReplaceAll(Plain(f), "[...]", "") // type parameters
 	for _, r := range walkNames {
@@ -150,13 +151,12 @@ var walkNames = []struct {
 	{recording.FrameRuby, "Array#include?", WalkStep}, {recording.FrameRuby, "Array#index", WalkStep}, {recording.FrameRuby, "Hash#value?", WalkStep},
 }
 
-// isIterator reports the name of a type that stands for a position in a collection.
+// isIterator reports whether a type name stands for a position in a collection.
 func isIterator(name string) bool {
 	return containsAny(name, []string{"Iter", "Itr", "iter", "Cursor", "cursor"})
 }
 
-// lastTwo splits the last two parts off a name: "(*Cursor)" and "Next" of
-// "go.etcd.io/bbolt.(*Cursor).Next".
+// lastTwo splits off the last two parts of a name: "(*Cursor)" and "Next" for "go.etcd.io/bbolt.(*Cursor).Next".
 func lastTwo(name string) (of, method string) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {

@@ -61,7 +61,7 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// The names are looked up by halves.
+// The names are found by binary search.
 func TestLibrariesAreInOrder(t *testing.T) {
 	for i, name := range jvmLibraries[1:] {
 		if before := jvmLibraries[i]; name <= before || strings.HasPrefix(name, before) {

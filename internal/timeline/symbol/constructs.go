@@ -6,9 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Constructs reports a frame that builds an object, and of which class. Names are all
-// there is to go by: JavaScript's constructors are called as their class, so they are not
-// known.
+// Constructs reports whether a frame builds an object, and of which class. It judges by names alone: JavaScript's
+// constructors have the name of their class, so they are not recognised.
 func Constructs(f recording.Frame) (class string, ok bool) {
 	name := Plain(f)
 	suffix := ""
@@ -35,8 +34,8 @@ func Constructs(f recording.Frame) (class string, ok bool) {
 	return class, true
 }
 
-// constructsGo knows constructors by the convention: New, NewClient, NewFromConfig, and
-// what loads the configuration they are made from.
+// constructsGo recognises constructors by convention: New, NewClient, NewFromConfig, and the function that loads the
+// configuration they are made from.
 func constructsGo(name string) (class string, ok bool) {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	pkg, function, _ := strings.Cut(name, ".")
@@ -47,8 +46,8 @@ func constructsGo(name string) (class string, ok bool) {
 	return "", false
 }
 
-// Makes reports a frame that, by its name, makes something which may be of use again: a
-// constructor, or what parses, compiles or loads.
+// Makes reports whether a frame, by its name, makes something that could be reused: a constructor, or a function that
+// parses, compiles or loads.
 func Makes(f recording.Frame) bool {
 	if f.Type == recording.FrameKernel {
 		return false

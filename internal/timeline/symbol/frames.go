@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Kind is what is asked again and again about a frame: a set of the bits below.
+// Kind is a set of properties of a frame that are asked for again and again.
 type Kind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	IsBeyondLocks                  // see beyondLocks
 )
 
-// KindOf says all kinds that a frame is of.
+// KindOf returns all kinds that a frame belongs to.
 func KindOf(f recording.Frame) (k Kind) {
 	for i, is := range [...]func(recording.Frame) bool{Managed, Application, OwnCode, beyondLocks} {
 		if is(f) {
@@ -27,8 +27,8 @@ func KindOf(f recording.Frame) (k Kind) {
 	return k
 }
 
-// Managed reports a frame of a language runtime, as against one of machine code whose
-// source language is not known.
+// Managed reports whether a frame belongs to a language runtime, and not to machine code whose source language is not
+// known.
 func Managed(f recording.Frame) bool {
 	switch f.Type {
 	case recording.FrameGo, recording.FrameJVM, recording.FramePython, recording.FrameRuby, recording.FrameV8:
@@ -37,17 +37,16 @@ func Managed(f recording.Frame) bool {
 	return false
 }
 
-// Glue reports a frame that stands for no function of anybody, whose caller says all that is to be known:
-// CPython from 3.12 on enters each call from C to Python by one.
+// Glue reports whether a frame stands for no real function, so that its caller says everything: CPython from 3.12 on
+// inserts one at each call from C to Python.
 func Glue(f recording.Frame) bool { return f.Type == recording.FramePython && f.File == "<shim>" }
 
-// OwnCode reports a frame that is not of a runtime or its standard library.
+// OwnCode reports whether a frame does not belong to a runtime or its standard library.
 func OwnCode(f recording.Frame) bool {
 	return beyondLocks(f) && !hasPrefix(Plain(f), standardLibrary[f.Type]) && !ofFiles(f.File, standardFiles[f.Type])
 }
 
-// beyondLocks reports a frame that is not part of what implements locks, queues and
-// waiting.
+// beyondLocks reports whether a frame is not part of the implementation of locks, queues and waiting.
 func beyondLocks(f recording.Frame) bool {
 	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && (f.Module == "libjvm.so" || isCLibrary(f.Module)) || f.Type == recording.FrameJVM && Stub(Plain(f)) {
 		return false
@@ -55,8 +54,7 @@ func beyondLocks(f recording.Frame) bool {
 	return !hasPrefix(Plain(f), lockLibrary[f.Type]) && !ofFiles(f.File, lockFiles[f.Type])
 }
 
-// lockLibrary holds, by type of frame, how the names of functions begin that implement
-// locks, conditions, queues and futures.
+// lockLibrary holds, by type of frame, the prefixes of functions that implement locks, conditions, queues and futures.
 var lockLibrary = map[recording.FrameType][]string{
 	recording.FrameJVM: {
 		"_complete_monitor_locking", "monitorenter", "StubRoutines", "java.lang.Object.wait", "java.lang.Thread.sleep", "java.lang.Thread.join", "java.lang.Thread.park", "java.lang.Thread.yield",
@@ -73,41 +71,39 @@ var lockLibrary = map[recording.FrameType][]string{
 	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin", "Thread#", "Thread.", "Kernel#sleep"},
 }
 
-// lockFiles holds the files of such functions, where names do not tell.
+// lockFiles holds the files of such functions, if their names are not distinctive.
 var lockFiles = map[recording.FrameType][]string{
 	recording.FramePython: {"/threading.py", "/queue.py", "/concurrent/futures/", "/asyncio/locks.py", "/asyncio/queues.py", "/multiprocessing/synchronize.py"},
 	recording.FrameRuby:   {"/monitor.rb", "/thread.rb"},
 }
 
-// standardLibrary holds, by type of frame, how the names of functions begin that come
-// with the runtime.
+// standardLibrary holds, by type of frame, the prefixes of functions that come with the runtime.
 var standardLibrary = map[recording.FrameType][]string{
 	recording.FrameJVM:    {"java.", "javax.", "jdk.", "sun.", "com.sun."},
-	recording.FrameV8:     {"V8::"},                                                        // frames by which V8 goes over to machine code: no function of anybody
-	recording.FrameNative: {"std::", "<std::", "core::", "<core::", "alloc::", "<alloc::"}, // of C++ and Rust
+	recording.FrameV8:     {"V8::"},                                                        // frames by which V8 switches to machine code: no real function
+	recording.FrameNative: {"std::", "<std::", "core::", "<core::", "alloc::", "<alloc::"}, // C++ and Rust
 	recording.FrameGo:     {"runtime.", "sync.", "internal/", "net.", "net/", "io.", "bufio.", "os.", "crypto/", "encoding/", "time.", "context.", "reflect.", "syscall.", "poll."},
 }
 
-// standardFiles holds where the files of such functions lie: within a directory, or
-// with a prefix such as "node:".
+// standardFiles holds where the files of such functions lie: within a directory, or with a prefix such as "node:".
 var standardFiles = map[recording.FrameType][]string{
 	recording.FramePython: {"/lib/python", "<frozen", "<shim>"},
-	recording.FrameV8:     {"node:", "<unknown>"}, // of no script: V8's own, such as Map.prototype.set
+	recording.FrameV8:     {"node:", "<unknown>"}, // in no script: V8's own, such as Map.prototype.set
 	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>", "<gc>"},
 }
 
-// ofFiles reports a path that holds one of some parts. Packages installed beside the
-// standard library are not part of it.
+// ofFiles reports whether a path contains one of some parts. Packages installed beside the standard library do not
+// count.
 func ofFiles(path string, parts []string) bool {
 	return containsAny(path, parts) && !containsAny(path, []string{"site-packages/", "dist-packages/", "/gems/"})
 }
 
-// NativeLock reports machine code of the C library, or that implements locks.
+// NativeLock reports whether a frame is machine code of the C library, or of the implementation of locks.
 func NativeLock(f recording.Frame) bool {
 	return f.Type == recording.FrameNative && (isCLibrary(f.Module) || hasPrefix(Plain(f), lockLibrary[f.Type]))
 }
 
-// Stub reports the name of code that HotSpot generates for itself: it is no method.
+// Stub reports whether a name is that of code that HotSpot generates for itself: it is no method.
 func Stub(name string) bool { return strings.Contains(name, " ") || !strings.Contains(name, ".") }
 
 func hasPrefix(name string, prefixes []string) bool {
@@ -118,7 +114,7 @@ func containsAny(name string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 }
 
-// isCLibrary reports libraries that only carry out what a program asked for.
+// isCLibrary reports whether a library only carries out what a program asked for.
 func isCLibrary(module string) bool {
 	return hasPrefix(module, []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]", "vdso"})
 }

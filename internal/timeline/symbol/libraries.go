@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// jvmLibrary reports the name of a class, with its package, that services bring along. A
-// service with which a library shows what it can do is none of it.
+// jvmLibrary reports whether a class name, with its package, belongs to a library that services bring along. A
+// demonstration service that comes with a library does not count.
 func jvmLibrary(name string) bool {
 	i, found := slices.BinarySearch(jvmLibraries, name)
 	return found || i > 0 && strings.HasPrefix(name, jvmLibraries[i-1]) && !shows(name)
 }
 
-// shows reports the name of a class in a package of examples.
+// shows reports whether a class is in a package of examples.
 func shows(name string) bool {
 	return containsAny(name, []string{".sample.", ".samples.", ".example.", ".examples.", ".demo."})
 }
 
-// jvmLibraries are how the names of classes begin that services bring along, for frames of
-// the JVM have no path; in order, and none begins another.
+// jvmLibraries are the prefixes of the names of classes that services bring along: JVM frames have no path. They are
+// sorted, and none is a prefix of another.
 var jvmLibraries = []string{
 	"akka.", "antlr.", "brave.", "cats.", "ch.qos.", "clojure.", "co.elastic.", "com.alibaba.druid.", "com.alibaba.fastjson.", "com.amazonaws.", "com.auth0.jwt.",
 	"com.azure.", "com.clickhouse.", "com.codahale.", "com.couchbase.", "com.datastax.", "com.esotericsoftware.", "com.fasterxml.", "com.github.benmanes.",

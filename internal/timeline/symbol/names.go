@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Name returns a short, stable name of a place in code for people to read:
-// "ResponseMetadataCache.add", "orders.handle", "main.(*Cache).Get".
+// Name returns a short, stable name of a place in code for people to read: "ResponseMetadataCache.add",
+// "orders.handle", "main.(*Cache).Get".
 func Name(f recording.Frame) string {
 	name := Plain(f)
 	switch f.Type {
@@ -35,13 +35,13 @@ func Name(f recording.Frame) string {
 		}
 	}
 	if name == "" {
-		name = cmp.Or(f.Module, "[unknown]") // code of no file, as perf calls it
+		name = cmp.Or(f.Module, "[unknown]") // code without a file, named as perf does
 	}
 	return name
 }
 
-// Plain is the full name of a frame's function without return type, parameters,
-// version or mangling: what rules are matched against.
+// Plain returns the full name of a frame's function without return type, parameters, version or mangling: rules are
+// matched against this.
 func Plain(f recording.Frame) string {
 	name := f.Function
 	switch f.Type {
@@ -67,8 +67,8 @@ func Plain(f recording.Frame) string {
 	return name
 }
 
-// unmangled returns the nested name in a mangled C++ function name, "Monitor::wait" of
-// "_ZN7Monitor4waitEl"; "" if it has none.
+// unmangled returns the nested name in a mangled C++ function name, "Monitor::wait" for "_ZN7Monitor4waitEl"; "" if it
+// has none.
 func unmangled(name string) string {
 	rest, ok := strings.CutPrefix(name, "_ZN")
 	if !ok {
@@ -91,5 +91,5 @@ func unmangled(name string) string {
 	return strings.Join(parts, "::")
 }
 
-// base is the last element of a path.
+// base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -6,10 +6,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// agreePercent is how much of the stacks taken at one place must be alike, by their number
-// and by the time slept in them, for other sleeps there to have been the same. A rare
-// other is met at many places: an interpreter's thread whose turn is over waits for the
-// next at the depth at which it waits for locks.
+// agreePercent is the share of the stacks taken at one place, by count and by time slept, that must be alike to assume
+// the same of other sleeps there. Many places have rare exceptions: for example, an interpreter's thread whose turn is
+// over waits for the next turn at the same depth at which it waits for locks.
 const agreePercent = 95
 
 // depth is where a thread sleeps, as far as is known without a stack.
@@ -18,12 +17,12 @@ type depth struct {
 	syscall string
 }
 
-// place is the depth that a sleep was at; false if its depth is not known.
+// place returns the depth of a sleep; false if its depth is not known.
 func (x *sleepAt) place() (depth, bool) {
 	return depth{x.off.SP, x.off.Syscall}, x.off.SP != 0
 }
 
-// tally is how many stacks were taken, in how long sleeps.
+// tally counts stacks, and sums the length of the sleeps they were taken in.
 type tally struct {
 	n    int
 	time recording.Duration
@@ -34,8 +33,8 @@ func (t *tally) add(x *sleepAt) {
 	t.time += x.to.Sub(x.from)
 }
 
-// ballot is what the stacks of some sleeps say of their places. They vote for a K; the first
-// of them gives what the others lack, a V.
+// ballot collects what the stacks of some sleeps say about their places. Each stack votes for a K; the first stack for
+// a K gives the V that sleeps without a stack receive.
 type ballot[K comparable, V any] struct {
 	all   map[depth]*tally
 	by    map[vote[K]]*tally
@@ -60,7 +59,7 @@ func (b ballot[K, V]) cast(x *sleepAt, at depth, of K, gives V) {
 	}
 }
 
-// agreed are the places where so many stacks agree, and what they give.
+// agreed returns the places at which at least so many stacks were taken and nearly all agree, and the V they give.
 func (b ballot[K, V]) agreed(least int) map[depth]V {
 	most := map[depth]V{}
 	for v, mine := range b.by {
@@ -72,14 +71,13 @@ func (b ballot[K, V]) agreed(least int) map[depth]V {
 	return most
 }
 
-// borrow gives sleeps without a stack that of others of the same thread, in the same
-// system call and at the same depth of its stack, if those are of one path through the
-// code.
+// borrow gives a sleep without a stack the stack of other sleeps. These belong to the same thread, in the same system
+// call and at the same depth of its stack, and must follow one path through the code.
 func (s *Sleeps) borrow() { s.lend([]*pooled{{sleeps: s.list}}, 0, 1) }
 
-// agree finds the sleeps for the interpreter's lock of a strand of Ruby among those without
-// a stack: all at that depth are for it. Which of its methods Ruby is in, the depth of the
-// machine's stack does not tell, so there may be none to borrow.
+// agree finds sleeps for the interpreter's lock among a Ruby strand's sleeps without a stack: all sleeps at that depth
+// are for the lock. The depth of the machine's stack does not show which Ruby method runs, so there may be no stack to
+// borrow.
 func (s *Sleeps) agree() {
 	votes := newBallot[string, verdict]()
 	for i := range s.list {

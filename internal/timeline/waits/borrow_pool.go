@@ -8,28 +8,27 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Threads of one pool run the same code from the same depth on, each on a stack of its own:
-// what one of them waits for at some depth, counted from where its stack begins, the others
-// do too. Of one thread few stacks are taken at a place, and one rare other among them is
-// enough not to know; of all threads of a pool there are many.
+// The threads of one pool run the same code from the same depth on, each on its own stack. So what one of them waits
+// for at some depth, counted from where its stack begins, the others wait for too. For a single thread, few stacks are
+// taken at a place, and one rare exception among them makes the result uncertain; all threads of a pool together have
+// many.
 const (
-	// stackStep is what stacks lie apart by: whole pages. The depths of two threads that run other
-	// code hardly ever do.
+	// stackStep is the unit of the distance between stacks: whole pages. The depths of two threads that run different
+	// code hardly ever differ by whole pages.
 	stackStep = 4096
-	// alignPercent of the paths through the code that two threads were both seen in must lie
-	// equally far apart to know how far their stacks do.
+	// alignPercent is the share of the paths seen in both of two threads that must lie equally far apart to conclude
+	// how far apart their stacks are.
 	alignPercent = 80
 	// poolStacks is how many stacks must have been taken at a place for it to lend one.
 	poolStacks = 4
-	// alignRounds bounds how many pools of one process are looked for.
+	// alignRounds bounds how many pools of one process are searched for.
 	alignRounds = 16
 )
 
-// pooled are the sleeps of one thread, in order, and how far its stack is from that of the
-// first of its pool.
+// pooled holds the sleeps of one thread, in order, and the distance of its stack from that of the first of its pool.
 type pooled struct {
 	sleeps []sleepAt
-	ways   map[asleepIn]int64 // the depth of each; 0: of several depths
+	ways   map[asleepIn]int64 // the depth of each; 0: several depths
 	lacks  bool               // stacks of long sleeps
 	shift  int64
 }
@@ -96,7 +95,7 @@ func (p *pooled) learn(book *ruleBook) {
 	}
 }
 
-// align finds how far a thread's stack is from another's; false if they run other code.
+// align finds the distance of a thread's stack from another's; false if the threads run different code.
 func (p *pooled) align(first *pooled) bool {
 	far, all := map[int64]int{}, 0
 	for w, sp := range p.ways {
@@ -114,10 +113,9 @@ func (p *pooled) align(first *pooled) bool {
 	return false
 }
 
-// lend gives the sleeps of a pool's threads that have no stack those of others at their depths,
-// where at least so many agree. None is lent, or borrowed, by sleeps that are shorter than
-// some time: of long ones, short ones at their depth may be another thing, such as an
-// interpreter's thread whose turn is over.
+// lend gives sleeps without a stack, in the threads of a pool, the stack of others at the same depth, if at least so
+// many agree. Sleeps shorter than a limit neither lend nor borrow: next to long sleeps, short ones at the same depth
+// may be something else, such as an interpreter's thread whose turn is over.
 func (s *Sleeps) lend(pool []*pooled, shortest recording.Duration, least int) {
 	votes, lacks := newBallot[int32, timeline.StackID](), false
 	each := func(visit func(x *sleepAt, at depth)) {

@@ -2,14 +2,14 @@ package waits
 
 import "testing"
 
-// The stacks of a pool's threads lie whole pages apart, and so does where they sleep in the same
-// functions. How far is known from where two threads were both seen.
+// The stacks of a pool's threads lie whole pages apart, and so do their sleeps in the same functions. The places where
+// two threads were both seen show how far.
 func TestThreadsOfAPoolLieWholePagesApart(t *testing.T) {
 	const far = 16 * stackStep
 	for _, c := range []struct {
 		name          string
-		first, second []int64 // where each slept, by path; 0: it was not seen there
-		shift         int64   // 0: they are of no pool
+		first, second []int64 // where each slept, by path; 0: not seen there
+		shift         int64   // 0: they belong to no pool
 	}{
 		{"both wait for work, and where one waits for a lock the other was not seen", []int64{500, 300}, []int64{far + 500, 0}, far},
 		{"never seen at the same place", []int64{500, 0}, []int64{0, far + 300}, 0},

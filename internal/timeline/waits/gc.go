@@ -12,9 +12,9 @@ import (
 type gcThreads struct {
 	t          *timeline.Timeline
 	f          *facts.Facts
-	stops      map[timeline.StrandID]bool                  // lets stopped threads go again
-	collectors map[recording.ProcessID][]timeline.StrandID // collect garbage while the others stand
-	heap       map[lockKey]bool                            // mutexes under which threads ask for a collection
+	stops      map[timeline.StrandID]bool                  // lets stopped threads continue
+	collectors map[recording.ProcessID][]timeline.StrandID // collect garbage while the others are stopped
+	heap       map[lockKey]bool                            // mutexes under which threads request a collection
 }
 
 // collectors finds them by the names that HotSpot gives its own threads.
@@ -41,9 +41,9 @@ func collectors(t *timeline.Timeline, f *facts.Facts) gcThreads {
 	return g
 }
 
-// released reports a sleep that the JVM ended as it let its stopped threads go: its VM
-// thread did, from inside a futex wake. Nobody else wakes threads that way, and that
-// thread wakes only threads that stopped or asked for a stop.
+// released reports whether the JVM ended a sleep by letting its stopped threads continue: its VM thread did so, from
+// inside a futex wake. No other thread wakes threads that way, and the VM thread wakes only threads that stopped or
+// requested a stop.
 func (g *gcThreads) released(x *sleepAt) bool {
 	if len(g.stops) == 0 || x.off.Release != 1 || x.off.WakerKind != recording.WakerThread {
 		return false
@@ -62,7 +62,7 @@ func (g *gcThreads) learn(all []sleepAt) {
 	}
 }
 
-// rule says whether a collector ran while the thread stood.
+// rule returns RuleGC if a collector ran while the thread was stopped, else RuleVMThread.
 func (g *gcThreads) rule(x *sleepAt) string {
 	for _, c := range g.collectors[g.t.Strands[x.strand].Process] {
 		for _, iv := range timeline.Clipped(g.t.Strands[c].Intervals, x.from, x.to) {

@@ -10,23 +10,21 @@ import (
 )
 
 const (
-	// gilWait bounds one timed wait for CPython's interpreter lock: it asks again
-	// every 5 ms.
+	// gilWait bounds one timed wait for CPython's interpreter lock: a waiting thread asks again every 5 ms.
 	gilWait recording.Duration = 8_000_000
-	// longTimers of its waits, one at most may be longer.
+	// longTimers: at most one in this many of its waits may be longer.
 	longTimers = 20
-	// gilSpan is the reach of the lock's own state around the word it is waited on.
+	// gilSpan is how far the lock's own state extends around the word that threads wait on.
 	gilSpan = 256
 )
 
-// GILWords are the futex words of the interpreter locks of Python processes.
+// GILWords holds the futex words of the interpreter locks of Python processes.
 type GILWords struct {
 	words map[recording.ProcessID][]int64
-	seen  map[recording.ProcessID]bool // frames show it, it is not only inferred
+	seen  map[recording.ProcessID]bool // stack frames show it; it is not only inferred
 }
 
-// FindGILWords looks for futex words on which at least two threads wait, always with a
-// time limit and never long.
+// FindGILWords looks for futex words on which at least two threads wait, always with a time limit and never long.
 func FindGILWords(f *facts.Facts) GILWords {
 	g := GILWords{map[recording.ProcessID][]int64{}, map[recording.ProcessID]bool{}}
 	type use struct {
@@ -43,7 +41,7 @@ func FindGILWords(f *facts.Facts) GILWords {
 			continue
 		}
 		var k lockKey
-		var u *use // of k: a thread mostly waits where it did before
+		var u *use // of k: a thread mostly waits where it waited before
 		for _, s := range th.Steps {
 			if s.Off == nil || s.Off.Syscall != "futex" || s.Off.State != recording.OffSleep {
 				continue
@@ -75,8 +73,8 @@ func FindGILWords(f *facts.Facts) GILWords {
 	return g
 }
 
-// learn adds the words of sleeps whose own stacks show that lock: most of those there, as a
-// stack may have been taken at another sleep.
+// learn adds the words of sleeps whose own stacks show that lock. Most of the stacks at the word must show it, because
+// a stack may have been taken at another sleep.
 func (g *GILWords) learn(all []sleepAt, t *timeline.Timeline) {
 	shown := map[lockKey]int{} // how many more stacks show that lock than show anything else
 	of := func(x *sleepAt) lockKey { return wordOf(t, x) }
@@ -102,12 +100,12 @@ func (g *GILWords) learn(all []sleepAt, t *timeline.Timeline) {
 	}
 }
 
-// has reports one of the words, or one beside it.
+// has reports whether an address is one of the words, or near one.
 func (g *GILWords) has(p recording.ProcessID, addr int64) bool {
 	return slices.ContainsFunc(g.words[p], func(a int64) bool { return addr >= a-gilSpan && addr <= a+gilSpan })
 }
 
-// quality of a claim that rests on the word.
+// quality returns how sure a claim is that rests on the word.
 func (g *GILWords) quality(p recording.ProcessID) timeline.Quality {
 	if g.seen[p] {
 		return timeline.Exact

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A word is that of the interpreter's lock if most stacks of waits there show it: one may
-// have been taken at another wait.
+// A word belongs to the interpreter's lock if most stacks of waits there show that lock: one of them may have been
+// taken at another wait.
 func TestOneStackMakesNoInterpreterLock(t *testing.T) {
 	const lock, queue = 0x1000, 0x9000
 	tl := &timeline.Timeline{Strands: []timeline.Strand{{Process: 1}}}

@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// fewWaits is how many waits at one place it takes to say what they are for.
+	// fewWaits is how many waits at one place are needed to say what they are for.
 	fewWaits = 5
-	// atOnce is how close two wake-ups by one thread are parts of one act.
+	// atOnce is how close together two wake-ups by one thread are parts of one act.
 	atOnce recording.Time = 100_000
 )
 
-// queueWaits are rules of waits in which a pool may be: the queue of a pool looks like
-// any other.
+// queueWaits are rules of waits that may be for a pool: the queue of a pool looks like any other.
 var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition", timeline.RuleGoChannel, timeline.RuleGoCond,
 	timeline.RuleGoSend, timeline.RuleJVMRoom, timeline.RulePythonRoom, timeline.RuleRubyRoom}
 
-// giveBacks finds the pools among waits on queues and conditions, by what happens there:
-// requests wait, and who ends such a wait is a thread that serves another request and
-// waits at that same place in its turn; and it ends one wait at a time. A queue of work
-// or of results is filled by others than those who wait at it; a broadcast ends many.
+// giveBacks finds the pools among waits on queues and conditions, by how the waits end. Requests wait there, and each
+// wait is ended by a thread that serves another request and itself waits at the same place at times. It ends one wait
+// at a time. In contrast, a queue of work or results is filled by threads that do not wait there, and a broadcast ends
+// many waits.
 func (s *Sleeps) giveBacks() {
 	for _, waits := range s.conditionsByPlace(queueWaits) {
 		if !s.givenBack(waits) {
@@ -36,15 +35,15 @@ func (s *Sleeps) giveBacks() {
 	}
 }
 
-// lineKey is a place in the code by its line.
+// lineKey is a place in the code, by its line.
 type lineKey struct {
 	lockKey
 	line int64 // 0: not known
 }
 
-// conditionsByPlace lists the waits for conditions that some rules told, by where in the code
-// they are, the places in order of their first. Lines are places of their own where they are
-// known: the function that waits for its turn often waits for what it does then, too.
+// conditionsByPlace lists the waits for conditions under some rules, by their place in the code; the places are in
+// order of their first wait. Known lines are separate places: a function that waits for its turn often also waits for
+// the work it does in that turn.
 func (s *Sleeps) conditionsByPlace(rules []string) [][]timeline.WaitID {
 	t := s.t
 	var places [][]timeline.WaitID
@@ -70,7 +69,7 @@ func (s *Sleeps) conditionsByPlace(rules []string) [][]timeline.WaitID {
 	return places
 }
 
-// givenBack reports that waits at one place ended as those for a pool do, nine in ten.
+// givenBack reports whether nine in ten waits at one place ended as those for a pool do.
 func (s *Sleeps) givenBack(waits []timeline.WaitID) bool {
 	t := s.t
 	waiter := map[timeline.StrandID]bool{}
@@ -96,9 +95,9 @@ func (s *Sleeps) givenBack(waits []timeline.WaitID) bool {
 	return ended >= fewWaits && 10*back >= 9*ended
 }
 
-// releaser returns the strand that ended a sleep from inside a futex wake, another one
-// of the same process, or None. A thread of Ruby that polls while it waits for another
-// one is woken by a write. Whoever lets a lock of a file go wakes the next one, of any process.
+// releaser returns the other strand of the same process that ended a sleep from inside a futex wake, or None. A Ruby
+// thread that polls while it waits for another thread is woken by a write. A strand that releases a file lock wakes the
+// next one, in any process.
 func (s *Sleeps) releaser(off *timeline.Off, of timeline.StrandID) timeline.StrandID {
 	if by, ok := s.ParkedBy[off]; ok && by != of {
 		return by
@@ -113,5 +112,5 @@ func (s *Sleeps) releaser(off *timeline.Off, of timeline.StrandID) timeline.Stra
 	return by
 }
 
-// lockOfFile reports a wait for a lock of a file, which processes share.
+// lockOfFile reports whether a sleep waits for a file lock, which processes share.
 func lockOfFile(off *timeline.Off) bool { return off.Syscall == "flock" || off.Syscall == "fcntl" }

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// AddParks makes Waits of the waits of goroutines. A goroutine that was woken for a
-// mutex which another one took, and waits for it again, goes on with one Wait.
+// AddParks makes Waits of the waits of goroutines. If a goroutine is woken for a mutex, but another goroutine took it
+// first and it waits again, both are one Wait.
 func (s *Sleeps) AddParks() {
 	t, f := s.t, s.f
 	if len(f.Parks.Parks) == 0 {
@@ -36,7 +36,7 @@ func (s *Sleeps) AddParks() {
 			x.wait = s.all[last].wait
 			w := &t.Waits[x.wait]
 			w.To, w.Back, w.Off = x.to, x.back, x.off
-			x.from = s.all[last].to // it did not cease to want it
+			x.from = s.all[last].to // it still wanted the mutex
 		} else {
 			x.wait = timeline.WaitID(len(t.Waits))
 			t.Waits = append(t.Waits, waitOf(&x))
@@ -47,7 +47,7 @@ func (s *Sleeps) AddParks() {
 	s.order()
 }
 
-// order puts the Waits in order of their start, and lists those of each strand.
+// order sorts the Waits by start, and lists those of each strand.
 func (s *Sleeps) order() {
 	t := s.t
 	place := make([]timeline.WaitID, len(t.Waits))
@@ -65,13 +65,13 @@ func (s *Sleeps) order() {
 	}
 }
 
-// goesOn reports that a goroutine waits again for the mutex that it was woken for.
+// goesOn reports whether a goroutine waits again for the mutex that it was woken for.
 func (s *Sleeps) goesOn(before, x *sleepAt) bool {
 	return before.verdict.cause == timeline.CauseLock && x.verdict.cause == timeline.CauseLock && before.off.Arg == x.off.Arg &&
 		before.stack == x.stack && x.from-before.back <= triesAgain
 }
 
-// parkSleep is one wait of a goroutine. The fact behind it stands for one of a thread.
+// parkSleep returns one wait of a goroutine as a sleep. Its Off has the form of a thread's sleep.
 func (s *Sleeps) parkSleep(strand timeline.StrandID, p facts.Park, u *facts.Unpark) sleepAt {
 	x := sleepAt{strand: strand, from: max(p.Since, s.t.Start), to: p.At, back: p.At, state: timeline.StateSleeping, quality: timeline.Exact, stack: timeline.None}
 	if i := s.f.Stacks.StackIndex.Get(p.Stack); i != timeline.None {
@@ -93,7 +93,7 @@ func (s *Sleeps) parkSleep(strand timeline.StrandID, p facts.Park, u *facts.Unpa
 	return x
 }
 
-// parkVerdicts are of the reasons for waits of goroutines that tell all.
+// parkVerdicts are the reasons for waits of goroutines that determine the verdict alone.
 var parkVerdicts = map[recording.ParkReason]verdict{
 	recording.ParkMutex:     {timeline.RuleGoMutex, timeline.CauseLock, timeline.None},
 	recording.ParkRead:      {timeline.RuleGoRWMutex, timeline.CauseLock, timeline.None},
@@ -103,8 +103,8 @@ var parkVerdicts = map[recording.ParkReason]verdict{
 	recording.ParkSleep:     {timeline.RuleGoSleep, timeline.CauseSleep, timeline.None},
 }
 
-// parkVerdict says what a goroutine waited for. Of conditions and channels, which can be
-// anything, the stack may tell more.
+// parkVerdict returns what a goroutine waited for. For conditions and channels, which may mean anything, the stack may
+// say more.
 func (s *Sleeps) parkVerdict(p *recording.Park, stack timeline.StackID) verdict {
 	if v, told := parkVerdicts[p.Reason]; told {
 		return v
@@ -121,8 +121,7 @@ func (s *Sleeps) parkVerdict(p *recording.Park, stack timeline.StackID) verdict 
 	return verdict{timeline.RuleGoChannel, timeline.CauseCondition, timeline.None}
 }
 
-// assignParks gives the waits of goroutines that serve no request to the one that an
-// ancestor of theirs serves.
+// assignParks gives the waits of goroutines that serve no request to the request that one of their ancestors serves.
 func (s *Sleeps) assignParks(served ServedBy) {
 	if s.ParkedBy == nil {
 		return

@@ -11,14 +11,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// manyHolds is from how many holds within a wait on they are looked through by strand, or not any further.
+// manyHolds bounds the holds of a wait that are searched one by one; more are searched by strand, or not at all.
 const manyHolds = 64
 
-// holders tells who had what each Wait was for. While somebody sleeps waiting for a
-// lock, nobody lets it go without waking somebody: so from one such wake-up to the next
-// it was had by who made the next one. That one had it from the end of its own wait on,
-// if it waited, and never while it waited for work: the lock was another's then, which is
-// not known. Whoever wakes from outside of a futex wake lets nothing go.
+// holders determines which strands held what each Wait was for. While a strand sleeps waiting for a lock, any release
+// wakes a strand. So between two such wake-ups, the strand that made the second one held the lock: if it waited itself,
+// from the end of that wait on. It did not hold the lock while it waited for work; the holder during that time is
+// unknown. A wake-up from outside a futex wake releases nothing.
 func (s *Sleeps) holders() {
 	t := s.t
 	of := make([][]int32, len(t.Locks))
@@ -49,7 +48,7 @@ func (s *Sleeps) holders() {
 	s.sharedHolds()
 }
 
-// inOrder puts sleeps in order of their ends.
+// inOrder sorts sleeps by their ends.
 func (s *Sleeps) inOrder(list []int32) {
 	slices.Sort(list)
 	places := lists.Sorted(len(list), func(k int) recording.Time { return s.all[list[k]].to })
@@ -59,10 +58,10 @@ func (s *Sleeps) inOrder(list []int32) {
 	copy(list, places)
 }
 
-// held is when strands last came back from waiting for a lock, and last let it go.
+// held is when each strand last returned from waiting for a lock, and when it last released it.
 type held map[timeline.StrandID][2]recording.Time
 
-// lockHolds gives the Waits for one lock their Holds. Its sleeps are in order of end.
+// lockHolds gives the Waits for one lock their Holds. The lock's sleeps are in order of end.
 func (s *Sleeps) lockHolds(list []int32, kind timeline.Cause) {
 	var holds []timeline.Hold
 	last, had := recording.Time(0), held{}
@@ -94,7 +93,7 @@ func (s *Sleeps) lockHolds(list []int32, kind timeline.Cause) {
 	}
 }
 
-// busySince returns since when a strand has not waited for work, of a span at whose end it is awake.
+// busySince returns since when a strand has not waited for work, in a span at whose end it is awake.
 func (s *Sleeps) busySince(id timeline.StrandID, from, to recording.Time) recording.Time {
 	list := s.t.Strands[id].Waits
 	for i := sort.Search(len(list), func(k int) bool { return s.t.Waits[list[k]].From >= to }); i > 0; i-- {
@@ -108,9 +107,9 @@ func (s *Sleeps) busySince(id timeline.StrandID, from, to recording.Time) record
 	return from
 }
 
-// lets reports that who ended a sleep for an interpreter's lock let that go. Where
-// CPython has no time limit, who has just taken the lock tells who had to let it go.
-// In Ruby that one let it go as it began to wait for this.
+// lets reports whether the strand that ended a sleep for an interpreter's lock thereby released the lock. A CPython
+// wait without a time limit is that of a thread that had to give the lock up: the thread that has just taken the lock
+// ends it. In Ruby (RuleRubyYield) the waiting thread itself released the lock when its wait began.
 func lets(x *sleepAt) bool {
 	if strings.HasPrefix(x.verdict.code, "ruby-") {
 		return x.verdict.code == timeline.RuleRubyGVL
@@ -118,8 +117,8 @@ func lets(x *sleepAt) bool {
 	return x.off.Timed == 1
 }
 
-// pending returns, for sleeps in order of end, since when somebody waited without a
-// break at each end: meanwhile nobody can have let the lock go unseen.
+// pending returns, for sleeps in order of end, since when at least one strand waited without a break at each end:
+// meanwhile the lock cannot have been released unseen.
 func (s *Sleeps) pending(list []int32) []recording.Time {
 	since := make([]recording.Time, len(list))
 	for k := len(list) - 1; k >= 0; k-- {
@@ -131,8 +130,7 @@ func (s *Sleeps) pending(list []int32) []recording.Time {
 	return since
 }
 
-// cut divides holds where Waits begin and end, so that each lies within a Wait or
-// outside of it.
+// cut divides holds where Waits begin and end, so that each piece lies either within a Wait or outside it.
 func (s *Sleeps) cut(holds []timeline.Hold, list []int32) []timeline.Hold {
 	ends := make([]recording.Time, 0, 2*len(list))
 	for _, i := range list {
@@ -158,10 +156,10 @@ func (s *Sleeps) cut(holds []timeline.Hold, list []int32) []timeline.Hold {
 	return pieces
 }
 
-// share gives each Wait the pieces that lie within it: Waits for one lock share them.
+// share gives each Wait the pieces that lie within it. Waits for one lock share the slice.
 func (s *Sleeps) share(pieces []timeline.Hold, list []int32) {
 	byFrom := func(h timeline.Hold, at recording.Time) int { return cmp.Compare(h.From, at) }
-	var of map[timeline.StrandID][]int32 // where in pieces each holder is; made if many wait at once
+	var of map[timeline.StrandID][]int32 // where in pieces each holder is; made if there are many holds
 	for _, i := range list {
 		w := &s.t.Waits[s.all[i].wait]
 		if w.Holds != nil {
@@ -183,7 +181,7 @@ func (s *Sleeps) share(pieces []timeline.Hold, list []int32) {
 	}
 }
 
-// placesOf lists, by holder, where its pieces are.
+// placesOf lists, by holder, the indexes of its pieces.
 func placesOf(pieces []timeline.Hold) map[timeline.StrandID][]int32 {
 	of := map[timeline.StrandID][]int32{}
 	for i := range pieces {
@@ -192,14 +190,13 @@ func placesOf(pieces []timeline.Hold) map[timeline.StrandID][]int32 {
 	return of
 }
 
-// anyIn reports whether one of some ascending numbers is in [from, to).
+// anyIn reports whether any of some ascending numbers is in [from, to).
 func anyIn(list []int32, from, to int32) bool {
 	i, _ := slices.BinarySearch(list, from)
 	return i < len(list) && list[i] < to
 }
 
-// ownerHolds adds the owner that a mutex named as a Wait began, up to the first hold
-// that is known otherwise.
+// ownerHolds adds the owner that a mutex named when a Wait began, up to the first hold that is known otherwise.
 func (s *Sleeps) ownerHolds() {
 	for i := range s.all {
 		x := &s.all[i]

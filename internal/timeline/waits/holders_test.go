@@ -22,8 +22,8 @@ func TestNobodyHasALockWhileItWaitsForWork(t *testing.T) {
 		return timeline.Hold{Strand: 0, From: from * us, To: to * us}
 	}
 	for rule, want := range map[string][]timeline.Hold{
-		timeline.RuleIdle:  {had(1, 100), had(900, 1000)}, // who had it between is not known
-		timeline.RuleChild: {had(1, 100), had(100, 1000)}, // who has a lock may wait for a program
+		timeline.RuleIdle:  {had(1, 100), had(900, 1000)}, // the holder in between is not known
+		timeline.RuleChild: {had(1, 100), had(100, 1000)}, // a lock's holder may wait for a program
 	} {
 		tl := &timeline.Timeline{Locks: []timeline.Lock{{Kind: timeline.CauseLock}}, Strands: make([]timeline.Strand, 3)}
 		s := &Sleeps{t: tl, f: facts.New(tl)}

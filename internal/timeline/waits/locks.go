@@ -8,11 +8,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// ServedBy is the request that a goroutine, or one that led to it, served at a time; None if none did.
+// ServedBy returns the request that a goroutine, or one of its ancestors, served at a time; None if none did.
 type ServedBy func(timeline.GoroutineKey, recording.Time) timeline.RequestID
 
-// Assign tells, once it is known who served which request, for whom each Wait was, and
-// which were for what requests gave back.
+// Assign determines the request of each Wait, once it is known which strand served which request, and finds the waits
+// for what requests give back and for results they share.
 func (s *Sleeps) Assign(o timeline.Stints, ancestors ServedBy) {
 	s.assignThreads(o)
 	s.assignParks(ancestors)
@@ -20,15 +20,14 @@ func (s *Sleeps) Assign(o timeline.Stints, ancestors ServedBy) {
 	s.sharedResults()
 }
 
-// Finish tells what each Wait was for, and who had that. Segments are made without it.
+// Finish determines the lock of each Wait and its holders. Segments are made without it.
 func (s *Sleeps) Finish() {
 	s.locks()
 	s.holders()
 	s.measure()
 }
 
-// assignThreads tells for which request each thread waited: one it served, or one that was
-// handed over to it.
+// assignThreads determines for which request each thread waited: one it served, or one that was handed over to it.
 func (s *Sleeps) assignThreads(o timeline.Stints) {
 	t := s.t
 	s.owners, s.parts = o, timeline.Hands(t)
@@ -44,13 +43,13 @@ func (s *Sleeps) assignThreads(o timeline.Stints) {
 	}
 }
 
-// lockKey is what makes two waits wait for the same thing.
+// lockKey identifies what a wait is for: waits with equal keys are for the same thing.
 type lockKey struct {
 	process recording.ProcessID
 	kind    timeline.Cause
 	address int64
 	site    string
-	file    recording.FileID // whose lock it is; NoFile: not known
+	file    recording.FileID // the file whose lock it is; NoFile: not known
 }
 
 // locks lists what is waited for.
@@ -92,8 +91,8 @@ func (s *Sleeps) locks() {
 	}
 }
 
-// lockKey says what a Wait was for, and the frame that names it, or None. The kind is
-// CauseUnknown if nothing identifies it.
+// lockKey returns the key of what a Wait was for, and the frame that names it, or None. The kind is CauseUnknown if
+// nothing identifies it.
 func (s *Sleeps) lockKey(w *timeline.Wait) (lockKey, timeline.FrameID) {
 	t := s.t
 	key := lockKey{process: t.Strands[w.Strand].Process, kind: w.Cause}
@@ -116,7 +115,7 @@ func (s *Sleeps) lockKey(w *timeline.Wait) (lockKey, timeline.FrameID) {
 				return lockKey{}, timeline.None
 			}
 			key.address = w.Off.Arg
-			if w.Rule == "mutex" || w.Rule == "rwlock" { // machine code took it, whoever called that
+			if w.Rule == "mutex" || w.Rule == "rwlock" { // machine code took it, whatever called that
 				site = t.NativeSite(w.Stack)
 			}
 			return key, site
@@ -143,14 +142,14 @@ func (s *Sleeps) siteKey(key lockKey, site timeline.FrameID) (lockKey, timeline.
 		return lockKey{}, timeline.None
 	}
 	key.site = s.book.names[site]
-	if f := s.t.Frames[site]; f.Type != recording.FrameJVM { // classes there are unique names
+	if f := s.t.Frames[site]; f.Type != recording.FrameJVM { // class names are unique in a JVM
 		key.site += " in " + f.File + f.Module
 	}
 	return key, site
 }
 
-// wordIsLock reports that the futex word identifies the lock: in CPython and where
-// glibc's own locks are used. HotSpot and Ruby park each thread on its own words.
+// wordIsLock reports whether the futex word identifies the lock: it does in CPython, and for glibc's own locks. HotSpot
+// and Ruby park each thread on its own words.
 func (s *Sleeps) wordIsLock(w *timeline.Wait) bool {
 	switch w.Rule {
 	case timeline.RuleOwner, "mutex", "rwlock", "py-lock":
@@ -163,7 +162,7 @@ func (s *Sleeps) wordIsLock(w *timeline.Wait) bool {
 	return true
 }
 
-// measure sums up how much of the waited time of requests has a stack.
+// measure sums up how much of the time that requests waited has a stack.
 func (s *Sleeps) measure() {
 	t := s.t
 	for i := range t.Waits {

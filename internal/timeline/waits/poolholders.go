@@ -9,16 +9,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// visits are what one strand had to do with a pool, in order of time.
+// visits is how one strand used a pool, in order of time.
 type visits struct {
-	got  []int32          // its sleeps for it
-	gave []recording.Time // when it ended the sleep of another
+	got  []int32          // its sleeps for the pool
+	gave []recording.Time // when it ended another strand's sleep
 }
 
-// poolHolds gives the Waits for one pool, or at one place for locks that cannot be told apart,
-// their Holds: who gave back what they got had it since it came back from its own wait, and
-// before that had it who had given it to that one. Of the others who have parts of the pool
-// meanwhile nothing is said. Its sleeps are in order of end.
+// poolHolds gives the Waits for one pool, or at one place for indistinguishable locks, their Holds. The strand that
+// gave a part of the pool back, which ended the Wait, had held that part since its own wait ended; before that, the
+// strand that had given the part to it held it. Nothing is said of the strands that hold other parts of the pool
+// meanwhile. The pool's sleeps are in order of end.
 func (s *Sleeps) poolHolds(list []int32) {
 	of := map[timeline.StrandID]*visits{}
 	visit := func(id timeline.StrandID) *visits { return lists.Entry(of, id) }
@@ -38,7 +38,7 @@ func (s *Sleeps) poolHolds(list []int32) {
 	}
 }
 
-// poolChain follows one part of a pool back, from who gave it to the waiting strand.
+// poolChain follows one part of a pool back, from the strand that gave it to the waiting strand.
 func (s *Sleeps) poolChain(w *timeline.Wait, by timeline.StrandID, of map[timeline.StrandID]*visits) []timeline.Hold {
 	var holds []timeline.Hold
 	for end := w.To; by != timeline.None && by != w.Strand && end > w.From && len(holds) < manyHolds; {
@@ -46,7 +46,7 @@ func (s *Sleeps) poolChain(w *timeline.Wait, by timeline.StrandID, of map[timeli
 		gave := v.gaveBefore(end)
 		y := s.gotBefore(v, end)
 		if y == nil || y.to < gave {
-			if gave <= w.From && s.servedSince(by, end) <= w.From { // it had it all the time: who waits comes first
+			if gave <= w.From && s.servedSince(by, end) <= w.From { // it held it all the time, for a request that began before the wait
 				holds = append(holds, timeline.Hold{Strand: by, From: w.From, To: end})
 			}
 			break // else it took it again without waiting: when is not known
@@ -64,8 +64,7 @@ func (s *Sleeps) poolChain(w *timeline.Wait, by timeline.StrandID, of map[timeli
 	return holds
 }
 
-// servedSince returns since when a strand has worked for the request that it works for
-// at a time; that time, if it works for none.
+// servedSince returns since when a strand has worked for its request at a time; that time itself if it works for none.
 func (s *Sleeps) servedSince(id timeline.StrandID, at recording.Time) recording.Time {
 	for _, o := range []timeline.Stints{s.owners, s.parts} {
 		list := o[id]
@@ -86,7 +85,7 @@ func (v *visits) gaveBefore(at recording.Time) recording.Time {
 	return v.gave[i-1]
 }
 
-// gotBefore returns the strand's last sleep for it that ended before a time.
+// gotBefore returns the strand's last sleep for the pool that ended before a time.
 func (s *Sleeps) gotBefore(v *visits, at recording.Time) *sleepAt {
 	i := sort.Search(len(v.got), func(k int) bool { return s.all[v.got[k]].to >= at })
 	if i == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// RuleTexts says in a sentence what each rule rests on: of those that give a call to its
-// request (codes of Call.Why), and of those that tell what a wait is for (Wait.Rule).
+// RuleTexts returns a sentence for each rule that says what the rule rests on. It covers the rules that assign a call
+// to its request (codes of Call.Why) and those that determine what a wait is for (Wait.Rule).
 func RuleTexts() map[string]string {
 	out := timeline.CallTexts()
 	maps.Copy(out, waitTexts())
@@ -27,14 +27,14 @@ func RuleTexts() map[string]string {
 	return out
 }
 
-// waitPlace names what decides in the frames of a rule, by its first name.
+// waitPlace returns the first name of the frame that decides a rule.
 func waitPlace(r waitRule) string {
 	name, _, _ := strings.Cut(r.frames[len(r.frames)-1], "|")
 	return strings.TrimLeft(name, "+^")
 }
 
-// waitTexts are of the rules that go by something else than the table of stacks, or by
-// more of it than one place.
+// waitTexts returns the sentences of rules that use something other than the table of stacks, or more than one place of
+// it.
 func waitTexts() map[string]string {
 	return map[string]string{
 		timeline.RuleIdle:        "it is a worker that waits for work, and sleeps where such workers do: nobody's request waits with it",

@@ -10,28 +10,29 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Where only the place in code is known at which a lock is taken, two places may be of
-// one lock, and one place of several. Who gets it next tells: the one that was woken,
-// or the one that had it, lets it go the next time, unless another one was quicker.
+// If only the place in the code where a lock is taken is known, two places may belong to one lock, and one place to
+// several locks. The order of releases shows which: the next strand to release a lock is the one that was woken or the
+// one that had the lock before, unless another strand was quicker.
 const (
-	// handedOver of so many wake-ups, one at least is followed by one of the thread
-	// that was woken, if all are of one lock.
+	// handedOver: if all wake-ups belong to one lock, at least one in this many is followed by a wake-up by the thread
+	// that was woken.
 	handedOver = 3
-	// severalLocks of so many wake-ups, less than one is, if they are of several.
+	// severalLocks: if they belong to several locks, fewer than one in this many is.
 	severalLocks = 10
-	// fewReleases say nothing.
+	// fewReleases: fewer releases than this prove nothing.
 	fewReleases = 20
-	// manyCandidates make places in two classes worth a look; in one class one does.
+	// manyCandidates is how often two places in different classes must follow each other to be checked; in one class,
+	// once suffices.
 	manyCandidates = 4
-	// fewChanges from one place to the other tell no ways apart.
+	// fewChanges: with fewer changes from one place to the other than this, the two directions are counted together.
 	fewChanges = 4
 )
 
-// sameLocks returns for each lock the first of those that are one with it, or itself,
-// and moves the sleeps of the others to that one.
+// sameLocks returns, for each lock, the first lock that is the same one, or the lock itself. It moves the sleeps of the
+// others to that first lock.
 func (s *Sleeps) sameLocks(of [][]int32) []timeline.LockID {
 	one := make([]timeline.LockID, len(of))
-	var places []int32 // sleeps for locks that are only places
+	var places []int32 // sleeps for locks that are known only by place
 	for id := range of {
 		one[id] = timeline.LockID(id)
 		if l := &s.t.Locks[id]; l.Kind == timeline.CauseLock && l.Address == 0 && l.Stack != timeline.None {
@@ -59,16 +60,15 @@ func (s *Sleeps) sameLocks(of [][]int32) []timeline.LockID {
 	return one
 }
 
-// lockPair are two places at which locks are taken, the lower id first.
+// lockPair is a pair of places at which locks are taken, the lower id first.
 type lockPair struct{ a, b timeline.LockID }
 
-// candidates returns pairs of places that may take one lock: some thread was woken at
-// one of them, and the next it let go was at the other; and those for which that is
-// proven.
+// candidates returns pairs of places that may take one lock: a thread was woken at one of them, and its next release
+// was at the other. It also returns the pairs for which this is proven.
 func (s *Sleeps) candidates(places []int32) (list []lockPair, proven map[lockPair]bool) {
 	counts, proven := map[lockPair]int{}, map[lockPair]bool{}
-	woken := map[timeline.StrandID]*sleepAt{}    // and has let go nothing since
-	last := map[timeline.LockID]recording.Time{} // when it was let go
+	woken := map[timeline.StrandID]*sleepAt{}    // and has released nothing since
+	last := map[timeline.LockID]recording.Time{} // when it was last released
 	for _, i := range places {
 		x := &s.all[i]
 		by, lock := s.releaser(x.off, x.strand), s.t.Waits[x.wait].Lock
@@ -102,10 +102,9 @@ func (s *Sleeps) candidates(places []int32) (list []lockPair, proven map[lockPai
 	return list[:min(len(list), manyHolds)], proven
 }
 
-// without reports that a thread which slept with a stack had not taken a lock at its
-// place before: the method that takes it is not on the stack. If nobody let that lock
-// go since another thread began to wait for it, and then this one did, it must have got
-// it as it woke: both are one lock.
+// without reports whether a thread, judging by the stack it slept with, had not taken a lock at its place before: the
+// method that takes the lock is not on the stack. Assume that nothing released that lock after another thread began to
+// wait for it, and that this thread then did. Then it must have obtained the lock when it woke, so both locks are one.
 func (s *Sleeps) without(id timeline.StackID, lock timeline.LockID) bool {
 	site := s.t.FrameOf(s.t.Locks[lock].Stack, symbol.IsBeyondLocks)
 	if id == timeline.None || site == timeline.None {
@@ -129,9 +128,9 @@ func (s *Sleeps) class(id timeline.StackID) string {
 	return name[:max(0, strings.LastIndexAny(name, ".#"))]
 }
 
-// same reports that two places take one lock. Who is woken at one of them is often the
-// next to let go at the other, and the other way round: one way alone may also be of a
-// lock that is taken under another one.
+// same reports whether two places take one lock. Then a thread that is woken at one of them is often the next to
+// release at the other, in both directions. If this happens in one direction only, one lock may be taken while the
+// other is held.
 func (s *Sleeps) same(p lockPair, of [][]int32) bool {
 	both := slices.Concat(of[p.a], of[p.b])
 	s.inOrder(both)
@@ -161,7 +160,7 @@ func (s *Sleeps) same(p lockPair, of [][]int32) bool {
 	return handedOver*handed[0] >= next[0] && handedOver*handed[1] >= next[1] && next[0] > 0 && next[1] > 0
 }
 
-// several reports that one place takes many locks: one for each object of many.
+// several reports whether one place takes many locks, one for each of many objects.
 func (s *Sleeps) several(list []int32) bool {
 	next, goes := 0, 0
 	by := timeline.StrandID(timeline.None)

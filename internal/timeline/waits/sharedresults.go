@@ -6,13 +6,12 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// resultWaits are rules of waits in which one request may wait for what another one gets.
+// resultWaits are rules of waits in which one request may wait for what another one obtains.
 var resultWaits = []string{timeline.RuleGoWaitGroup, timeline.RuleGoChannel}
 
-// sharedResults finds, among waits for other goroutines, those for a result that one request
-// gets for all that want it: nine in ten of those at one place are ended by whoever serves
-// another request, and did so before they began. What others wait for then is had by that one,
-// as a lock is.
+// sharedResults finds, among waits for other goroutines, those for a result that one request obtains for all that want
+// it. At such a place, nine in ten waits are ended by a strand that serves another request, and did so before the wait
+// began. That strand then counts as holding what the others wait for, like a lock.
 func (s *Sleeps) sharedResults() {
 	t := s.t
 	for _, waits := range s.conditionsByPlace(resultWaits) {
@@ -37,8 +36,8 @@ func (s *Sleeps) sharedResults() {
 	}
 }
 
-// resultOf returns who ended a wait, if that one had served another request since before it
-// began, and since when.
+// resultOf returns a Hold by the strand that ended a wait, if that strand had served another request since before the
+// wait began.
 func (s *Sleeps) resultOf(w *timeline.Wait) (h timeline.Hold, ok bool) {
 	by := s.releaser(w.Off, w.Strand)
 	if by == timeline.None {

@@ -8,14 +8,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Reach of a rule: how many frames deep it looks.
+// ruleDepth is how many frames deep a rule looks.
 const ruleDepth = 64
 
-// ruleBook tells from stacks what waits are for.
+// ruleBook determines from stacks what waits are for.
 type ruleBook struct {
 	t     *timeline.Timeline
 	names []string // by frame
-	own   []bool   // by frame: it is of the application
+	own   []bool   // by frame: it belongs to the application
 	rules []compiledRule
 	memo  map[ruleKey]verdict
 	paths []int32 // by stack: equal for stacks of the same functions, whatever the lines
@@ -26,7 +26,7 @@ type ruleKey struct {
 	runtime recording.Runtime
 }
 
-// verdict is what a rule says of a stack.
+// verdict is what a rule says about a stack.
 type verdict struct {
 	code  string
 	cause timeline.Cause
@@ -40,13 +40,12 @@ type compiledRule struct {
 
 // ruleStep is one frame of a rule.
 type ruleStep struct {
-	next  bool // the very next frame
-	first bool // the innermost of a language runtime
+	next  bool // must be the very next frame
+	first bool // must be the innermost frame of a language runtime
 	names []frameName
 }
 
-// frameName is one name that a frame may have: all of it, or with anything (open)
-// between its beginning and its end.
+// frameName is one name that a frame may have: the whole name, or (open) a beginning and an end with anything between.
 type frameName struct {
 	name, end string
 	open      bool
@@ -86,7 +85,7 @@ func compileStep(text string) ruleStep {
 	return s
 }
 
-// of returns what the rules of a runtime say of a stack; no code if none fits.
+// of returns what the rules of a runtime say about a stack; no code if none fits.
 func (b *ruleBook) of(id timeline.StackID, runtime recording.Runtime) verdict {
 	if id == timeline.None {
 		return verdict{frame: timeline.None}
@@ -119,7 +118,7 @@ func (b *ruleBook) judge(id timeline.StackID, runtime recording.Runtime) verdict
 	return verdict{frame: timeline.None}
 }
 
-// fits returns the place of the frame that the last step of a rule met, or -1.
+// fits returns the index of the frame that matches the last step of a rule, or -1.
 func (b *ruleBook) fits(r *compiledRule, frames []timeline.FrameID) int {
 	at := 0
 	for k, s := range r.steps {
@@ -179,15 +178,14 @@ func (n *frameName) meets(name string, f *recording.Frame) bool {
 	return false
 }
 
-// separates reports characters between the parts of a function's name.
+// separates reports whether a character separates the parts of a function's name.
 func separates(c byte) bool {
 	return c == '.' || c == ':' || c == '/' || c == '#' || c == '$' || c == ' '
 }
 
-// paths numbers stacks by their functions, those of a language runtime if there are
-// any: what HotSpot's generated code adds between them may differ. In Ruby what comes
-// below them counts: it tells its interpreter's lock from others. A stack's caller comes
-// before it.
+// paths numbers stacks by their functions. If a stack has frames of a language runtime, only those count, because
+// HotSpot's generated code may add different frames between them. In Ruby the frames below them count too: they
+// distinguish its interpreter's lock from others. A stack's caller comes before it.
 func paths(t *timeline.Timeline, names []string) []int32 {
 	type step struct {
 		caller int32

@@ -11,16 +11,14 @@ const (
 	// asksAgain is how long a thread may take between two timed waits for one thing.
 	asksAgain recording.Time = 1_000_000
 	asksRuby  recording.Time = 100_000 // in Ruby, which asks for its interpreter's lock without a detour
-	// triesAgain is how much CPU time a thread may use, or how long it may take where
-	// that is not known, that was woken, did not get what it waited for, and waits for
-	// it again.
+	// triesAgain limits what a thread may do between being woken without getting what it waited for and waiting for it
+	// again: the CPU time it uses or, if that is unknown, the time it takes.
 	triesAgain = 30_000
 	// nearWord is how far apart the words of one thing may lie.
 	nearWord = 64
 )
 
-// Merge makes Waits of the sleeps, in order of their start: consecutive ones for one thing
-// are one Wait.
+// Merge makes Waits of the sleeps, in order of start. Consecutive sleeps for one thing are one Wait.
 func (s *Sleeps) Merge() {
 	t, most := s.t, 0
 	for i := range s.all {
@@ -44,10 +42,10 @@ func (s *Sleeps) Merge() {
 	s.order()
 }
 
-// none reports a sleep that is no Wait.
+// none reports whether a sleep is no Wait.
 func (x *sleepAt) none() bool { return (x.file || x.poll) && x.verdict.cause == timeline.CauseUnknown }
 
-// waitOf is the Wait that begins with a sleep.
+// waitOf returns the Wait that begins with a sleep.
 func waitOf(x *sleepAt) timeline.Wait {
 	return timeline.Wait{
 		Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality, Rule: x.verdict.code,
@@ -55,8 +53,7 @@ func waitOf(x *sleepAt) timeline.Wait {
 	}
 }
 
-// extend makes a later sleep part of a Wait. A stack of its own tells more than one
-// that was borrowed.
+// extend makes a later sleep part of a Wait. A stack of its own tells more than a borrowed one.
 func extend(w *timeline.Wait, x *sleepAt) {
 	w.To, w.Back, w.Off = x.to, x.back, x.off
 	if x.stack != timeline.None && (w.Stack == timeline.None || w.Borrowed && !x.borrowed) {
@@ -64,8 +61,8 @@ func extend(w *timeline.Wait, x *sleepAt) {
 	}
 }
 
-// continues reports that a sleep goes on with that for which the one before it was:
-// its time limit was over, or it had been woken for a lock that another one took.
+// continues reports whether a sleep continues the wait of the previous one: its time limit expired, or it was woken for
+// a lock that another thread took.
 func (s *Sleeps) continues(before, x *sleepAt) bool {
 	a, b := before.off, x.off
 	if before.wait == timeline.None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !(timeline.FutexWait(a.Syscall) || before.poll) || !(timeline.FutexWait(b.Syscall) || x.poll) {
@@ -83,7 +80,7 @@ func (s *Sleeps) continues(before, x *sleepAt) bool {
 	default:
 		return false
 	}
-	if m, ok := s.f.Threads[x.strand].Moves.After(before.back); ok && m.From < x.from { // it went on
+	if m, ok := s.f.Threads[x.strand].Moves.After(before.back); ok && m.From < x.from { // it moved bytes: it had continued
 		return false
 	}
 	if a.SP != 0 && b.SP != 0 {

@@ -10,9 +10,8 @@ import (
 
 const us recording.Time = 1000
 
-// A thread sleeps until 100 us, and again from 120 us on. Whether that is one wait follows from
-// how the first sleep ended, for what both were, how much the thread did between them, and where
-// it was called from.
+// A thread sleeps until 100 us, and again from 120 us on. Whether that is one wait depends on how the first sleep
+// ended, what both were for, how much the thread did between them, and where it slept.
 func TestSleepsThatAreOneWait(t *testing.T) {
 	overdue := func(a, b *sleepAt) { a.off.Timed, a.off.WakerKind = 1, recording.WakerInterrupt }
 	ruby := func(a, b *sleepAt) { a.verdict.code, b.verdict.code = timeline.RuleRubyGVL, timeline.RuleRubyGVL }

@@ -15,13 +15,11 @@ const (
 	node       = int(recording.RuntimeNode)
 )
 
-// waitRule tells from a stack what a wait is for. Frames must occur in that order from
-// the innermost on, others may lie between; the first must come before any frame of
-// the application. A frame is a name, which may lack packages before it and may hold
-// one "*"; "|" separates alternatives; "NAME in FILE" asks for the end of the source
-// file's path, for machine code for the beginning of the module's name; "+" asks for
-// the very next frame, "^" for the innermost of a language runtime. The first rule that
-// fits counts.
+// waitRule determines from a stack what a wait is for. The frames must occur in that order from the innermost on, and
+// others may lie between; the first must come before any frame of the application. A frame is a name, which may lack
+// its leading packages and may contain one "*". "|" separates alternatives. "NAME in FILE" requires that the source
+// file's path ends so or, for machine code, that the module's name begins so. "+" requires the very next frame, "^" the
+// innermost frame of a language runtime. The first rule that fits applies.
 type waitRule struct {
 	code    string
 	runtime int
@@ -46,11 +44,11 @@ func jvmRules() []waitRule {
 
 		{timeline.RuleIdle, jvm, timeline.CauseCondition, []string{"Reference.waitForReferencePendingList|ReferenceQueue.remove*"}},
 		{timeline.RuleIdle, jvm, timeline.CauseCondition, []string{"LockSupport.park*|Object.wait*", "ThreadPoolExecutor.getTask|ForkJoinPool.awaitWork|TimerThread.mainLoop|QueuedThreadPool*.idleJobPoll|ReservedThreadExecutor*.reservedWait|EnhancedQueueExecutor$PoolThreadNode.park|SingleThreadEventExecutor.takeTask|SynchronousDispatcher.run|ContainerBackgroundProcessor*.run"}},
-		// These run tasks as well: whatever a task waits for has them on its stack, further out.
+		// These run tasks as well: if a task waits for something, they are on its stack, further out.
 		{timeline.RuleIdle, jvm, timeline.CauseCondition, []string{"LockSupport.park*|Unsafe.park", "+ForkJoinPool.scan|ForkJoinPool.runWorker|EnhancedQueueExecutor$ThreadBody.run"}},
 		{timeline.RuleIdle, jvm, timeline.CauseCondition, []string{"CompileQueue::get|CompileBroker::possibly_add_compiler_threads|GangWorker::*|WorkerThread::run|VMThread::*|ServiceThread::*|MonitorDeflationThread::*|WatcherThread::*|G1ServiceThread::*|ConcurrentGCThread::*|ConcurrentG1*|G1Concurrent*|G1YoungRemSet*|Z*::run_thread|Shenandoah*::run_service|os::signal_wait|AttachListener::*|signal_thread_entry"}},
 		{"jvm-join", jvm, timeline.CauseCondition, []string{"Object.wait*|LockSupport.park*", "Thread.join"}},
-		{"jvm-references", jvm, timeline.CauseCondition, []string{"Object.wait*", "Reference.waitForReferenceProcessing"}}, // for memory outside of the heap that the collector gives free
+		{"jvm-references", jvm, timeline.CauseCondition, []string{"Object.wait*", "Reference.waitForReferenceProcessing"}}, // off-heap memory that the collector frees
 		{"jvm-sleep", jvm, timeline.CauseSleep, []string{"Thread.sleep*"}},
 		{"jvm-sleep", jvm, timeline.CauseSleep, []string{"Object.wait*", "+TimeUnit.timedWait"}},
 
@@ -99,8 +97,8 @@ func pythonRules() []waitRule {
 	}
 }
 
-// rubyRules go by the innermost method, which is what waits: between it and a method of
-// the application may lie others, written in C, that wait for nothing themselves.
+// rubyRules match the innermost method, which is the one that waits. Between it and a method of the application there
+// may be methods written in C that wait for nothing themselves.
 func rubyRules() []waitRule {
 	return []waitRule{
 		{timeline.RuleRubyGVL, ruby, timeline.CauseInterpreterLock, []string{"gvl_acquire*|thread_sched_to_running*|thread_sched_wait_running_turn|blocking_region_end"}},
@@ -144,13 +142,13 @@ func nativeRules() []waitRule {
 	}
 }
 
-// syscallRule tells from a system call alone what a wait is for.
+// syscallRule determines what a wait is for from its system call alone.
 type syscallRule struct {
 	syscalls []string
 	cause    timeline.Cause
 }
 
-// syscallRules are for waits that no stack tells of.
+// syscallRules are for waits without a stack that says more.
 var syscallRules = []syscallRule{
 	{[]string{"nanosleep", "clock_nanosleep"}, timeline.CauseSleep},
 	{timeline.SyncCalls, timeline.CauseDisk},

@@ -15,8 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table in docs/waits.md")
 
-// Each line of testdata/rules.list is a stack and what the rules say of it; each
-// rule has one at least.
+// Each line of testdata/rules.list is a stack and what the rules say about it; each rule has at least one line.
 func TestWaitRules(t *testing.T) {
 	data, err := os.ReadFile("testdata/rules.list")
 	if err != nil {
@@ -53,7 +52,7 @@ func TestWaitRules(t *testing.T) {
 	}
 }
 
-// exampleSite is the place that names what is waited for.
+// exampleSite returns the place that names what is waited for.
 func exampleSite(b *ruleBook, id timeline.StackID, v verdict) string {
 	site := b.t.SiteFrame(id)
 	switch {
@@ -107,7 +106,7 @@ func runtimeNamed(t *testing.T, name string) recording.Runtime {
 	return 0
 }
 
-// docs/waits.md holds the rules as they are.
+// docs/waits.md lists the rules as they are.
 func TestWaitRulesAreDocumented(t *testing.T) {
 	const file = "../../../docs/waits.md"
 	data, err := os.ReadFile(file)

@@ -1,8 +1,7 @@
-// Package waits finds out what sleeping threads waited for. List takes the sleeps, and what their
-// stacks tell by the table of rules (waitrules.go); Settle decides the cause of each; Merge makes
-// Waits of those that are one; AddParks adds those of goroutines; Assign says for whose request
-// each was; Finish names locks and who held them. A wait with a wrong cause, lock or holder is
-// mended here.
+// Package waits determines what sleeping threads waited for. List collects the sleeps, and what their stacks show
+// according to the table of rules (waitrules.go). Settle decides the cause of each sleep. Merge combines sleeps into
+// Waits. AddParks adds the waits of goroutines. Assign determines the request of each wait. Finish names the locks and
+// their holders. If the cause, lock or holder of a wait is wrong, fix it here.
 package waits
 
 import (
@@ -16,14 +15,14 @@ import (
 
 const (
 
-	// longWait is from how long on a Wait counts in WaitStacks.
+	// longWait is the shortest Wait that counts in WaitStacks.
 	longWait recording.Duration = 1_000_000
 
 	// sleepsAtOnce is how many sleeps one worker settles at a time.
 	sleepsAtOnce = 1 << 14
 )
 
-// sleepAt is one sleep of a thread, before those for one thing are put together.
+// sleepAt is one sleep of a thread, before the sleeps for one thing are merged.
 type sleepAt struct {
 	from, to, back recording.Time
 	off            *timeline.Off
@@ -34,26 +33,26 @@ type sleepAt struct {
 	state          timeline.State
 	quality        timeline.Quality
 	borrowed       bool
-	file           bool // a read or write: a Wait only if not of the network
-	poll           bool // a poll: a Wait only if its stack tells what for
+	file           bool // a read or write: a Wait only if it is not of the network
+	poll           bool // a poll: a Wait only if its stack shows what it is for
 }
 
-// Sleeps finds out what sleeping threads wait for.
+// Sleeps determines what sleeping threads wait for.
 type Sleeps struct {
 	t    *timeline.Timeline
 	f    *facts.Facts
 	book *ruleBook
 	gil  GILWords
 	all  []sleepAt
-	list []sleepAt // those of the strand at hand
-	// Whom each strand worked for, from finish on: what it served, what was handed over.
+	list []sleepAt // the sleeps of the current strand
+	// The requests each strand worked for, set by Assign: those it served, and those handed over to it.
 	owners, parts timeline.Stints
-	// Who ended the waits of goroutines; nil: there are none.
+	// Which strand ended each wait of a goroutine; nil if there are none.
 	ParkedBy map[*timeline.Off]timeline.StrandID
 	parked   facts.Offs // of goroutines
 }
 
-// List lists the sleeps of all threads, with what their stacks tell.
+// List lists the sleeps of all threads, with what their stacks show.
 func List(t *timeline.Timeline, f *facts.Facts) *Sleeps {
 	s := &Sleeps{t: t, f: f, book: newRuleBook(t)}
 	f.Storage.ByStrand()
@@ -82,7 +81,7 @@ func List(t *timeline.Timeline, f *facts.Facts) *Sleeps {
 	return s
 }
 
-// count returns how many sleeps there may be.
+// count returns the largest possible number of sleeps.
 func (s *Sleeps) count() (n int) {
 	for i := range s.f.Threads {
 		for k := range s.t.Strands[i].Intervals {
@@ -94,12 +93,12 @@ func (s *Sleeps) count() (n int) {
 	return n
 }
 
-// asleep reports an interval that ended with a sleep that is known.
+// asleep reports whether an interval is a sleep with a recorded end.
 func asleep(iv *timeline.Interval) bool {
 	return (iv.State == timeline.StateSleeping || iv.State == timeline.StateDisk) && iv.Off != nil
 }
 
-// Settle decides what the sleeps were for: gil are the words of interpreters' locks.
+// Settle decides what the sleeps were for. The argument gil contains the words of interpreters' locks.
 func (s *Sleeps) Settle(by recording.Workers, gil GILWords) {
 	s.gil = gil
 	s.gil.learn(s.all, s.t)
@@ -112,8 +111,8 @@ func (s *Sleeps) Settle(by recording.Workers, gil GILWords) {
 	})
 }
 
-// sleeps lists the sleeps of a strand that are not of the network. Of the threads of Ruby
-// that wait for each other one polls, because it looks out for signals too.
+// sleeps lists the sleeps of a strand that are not of the network. Polls of Ruby threads are included: one of the
+// threads that wait for each other polls, because it watches for signals too.
 func (s *Sleeps) sleeps(id timeline.StrandID) {
 	s.list = s.list[:0]
 	ivs := s.t.Strands[id].Intervals
@@ -137,8 +136,7 @@ func (s *Sleeps) sleeps(id timeline.StrandID) {
 	}
 }
 
-// fileSyscall reports system calls that read or write a socket as well as any other
-// kind of file.
+// fileSyscall reports whether a system call reads or writes sockets as well as other kinds of files.
 func fileSyscall(name string) bool {
 	return name == "read" || name == "readv" || name == "write" || name == "writev"
 }
@@ -169,7 +167,7 @@ func (s *Sleeps) own() {
 	}
 }
 
-// judge asks the rules about the stacks of a strand's sleeps.
+// judge applies the rules to the stacks of a strand's sleeps.
 func (s *Sleeps) judge(r recording.Runtime) {
 	for i := range s.list {
 		x := &s.list[i]
@@ -180,7 +178,7 @@ func (s *Sleeps) judge(r recording.Runtime) {
 	}
 }
 
-// settleOne decides what a sleep was for, from its stack, its waker, its system call.
+// settleOne decides what a sleep was for, from its stack, its waker and its system call.
 func (s *Sleeps) settleOne(x *sleepAt, gc gcThreads) {
 	off, v := x.off, &x.verdict
 	futex := timeline.FutexWait(off.Syscall)
@@ -221,7 +219,7 @@ func (s *Sleeps) settleOne(x *sleepAt, gc gcThreads) {
 	}
 }
 
-// wordOf is the futex word of a sleep.
+// wordOf returns the futex word of a sleep.
 func wordOf(t *timeline.Timeline, x *sleepAt) lockKey {
 	return lockKey{process: t.Strands[x.strand].Process, address: x.off.Arg}
 }
@@ -231,8 +229,8 @@ func (x *sleepAt) set(code string, cause timeline.Cause, q timeline.Quality) {
 	x.quality = q
 }
 
-// settleFile tells reads and writes of the network, which are no Waits, from others: if
-// it moved bytes of a connection, that shows as soon as it comes back.
+// settleFile separates reads and writes of the network, which are no Waits, from others. If the call moved bytes of a
+// connection, that is recorded as soon as the thread is back.
 func (s *Sleeps) settleFile(x *sleepAt) {
 	x.set("", timeline.CauseUnknown, timeline.Inferred)
 	if !s.t.Recorded(recording.HookIO) || x.off.Timed == 1 || x.back >= s.f.Window(x.back).To-timeline.AfterRead {
@@ -249,7 +247,8 @@ func (s *Sleeps) settleFile(x *sleepAt) {
 	x.set(timeline.RuleNoConn, timeline.CauseIPC, timeline.Inferred)
 }
 
-// letGoOn reports whether a goroutine let something go on a thread between two times: then it was out of the system call before.
+// letGoOn reports whether a goroutine on a thread let another one continue between two times: then the thread had
+// already left the system call.
 func letGoOn(th recording.ThreadID, list []facts.Unpark, from, to recording.Time) bool {
 	for i := sort.Search(len(list), func(k int) bool { return list[k].At > from }); i < len(list) && list[i].At < to; i++ {
 		if list[i].Thread == th {
