@@ -5,55 +5,63 @@ import (
 	"slices"
 )
 
-// Chain tells whose calls are that strands send which go on with the work of several owners, one thing after
-// the other: what one of them sends follows from what it read right before. That is said of a call if of all that
-// was read since the strand slept, and has led to nothing yet, there is one. It holds as long as nobody else could have
-// sent the call: no other owner is open without a call under way, as one is that waits for a timer, a thread or a place
-// in a pool; such a one is dark. Whether it holds otherwise, too, responses say: each is written in the turn in
-// which an answer to a call of its own owner was read.
+// Chain finds the owners of calls on strands that work for several owners in turn. It assumes that what a strand
+// sends follows from what it read right before. A call is assigned to an owner if, of everything that the strand read
+// since it last slept and that has led to nothing yet, all belongs to that one owner. The assumption holds as long as
+// no other owner could have sent the call. An open owner with no call under way could: it may be waiting for a timer,
+// a thread or a place in a pool. Such an owner is called dark. Responses check whether the assumption holds beyond
+// that: a response is written in the turn in which an answer to a call of its own owner was read.
 type Chain[O, C ~int32] struct {
 	Owner map[C]O
-	Said  Tally // responses in the turn of an answer to a call of which it is known whose it is; odd: another's
-	Told  int   // in that of a call of which nothing else was known
+	// responses in the turn of an answer to a call whose owner is known, or that is older than the responding owner;
+	// odd: the call does not belong to that owner
+	Said Tally
+	// responses in the turn of an answer to a call whose owner was not known otherwise
+	Told int
 
 	trust            Trust
-	rest             bool // what nobody else can have sent is of the one that is dark
+	rest             bool // assign to the only dark owner what no other owner can have sent
 	open             map[O]*chained
-	dark             int               // how many of those are
+	dark             int               // how many open owners are dark
 	turns            []chainTurn[O, C] // by strand
-	*chainTurn[O, C]                   // of the strand that does what is noted
-	opener           map[int32]O       // by connection: who opened it
+	*chainTurn[O, C]                   // of the strand that is noted now
+	opener           map[int32]O       // by connection: the owner that opened it
 	begun            map[C]bool        // calls that were sent
-	over             map[C]bool        // and those whose answer began
-	after            map[C]C           // the answer that had been read right before a call was sent of which it is not sure whose it is
+	over             map[C]bool        // calls whose answer began
+	// by call whose owner may be doubtful: the call whose answer had been read right before that call was sent
+	after map[C]C
 }
 
-// Trust says what a chain believes that a strand sends follows from.
+// Trust is how much a chain believes of what was read, from the least careful to the most.
 type Trust int8
 
 const (
-	Freely   Trust = iota // whatever it read last
-	Once                  // what it read as a whole, and once that has led to something it alone where nobody else is dark, since timers let others go on in the same turn
-	Strictly              // all that where nobody else is dark
+	Freely Trust = iota // a strand's output follows from what it read last
+	// Once is for strands that share tasks. Only answers that were read as a whole count. What was read leads to one
+	// action. Further actions are assigned only if no other owner is dark, since timers let others go on in the same
+	// turn.
+	Once
+	Strictly // nothing is assigned while another owner is dark
 )
 
-// chainTurn is what a strand has done since it slept.
+// chainTurn is what a strand has done since it last slept.
 type chainTurn[O, C ~int32] struct {
-	pending []O            // what was read, and has led to nothing yet: whose it was
-	last    O              // whose what was read last was; Nobody: that is not known
-	answer  C              // what was read last, if that was an answer; else Nobody
-	freed   map[int32]bool // connections that were answered on
+	pending []O            // owners of what was read and has led to nothing yet
+	last    O              // owner of what was read last; Nobody: not known
+	answer  C              // the call whose answer was read last, if that was the last thing read; else Nobody
+	freed   map[int32]bool // connections on which an answer was read
 }
 
 // chained is an open owner.
 type chained struct {
-	calls   int // under way
+	calls   int // calls under way
 	pending bool
 }
 
 func (c *chained) isDark() bool { return c.calls == 0 && !c.pending }
 
-// NewChain returns one of which nothing is noted; rest says that what nobody else can have sent is of the one that is dark.
+// NewChain returns an empty chain. If rest is true, a call that no other owner can have sent is assigned to the only
+// dark owner.
 func NewChain[O, C ~int32](trust Trust, rest bool) *Chain[O, C] {
 	return &Chain[O, C]{
 		Owner: map[C]O{}, trust: trust, rest: rest, open: map[O]*chained{}, opener: map[int32]O{},
@@ -61,12 +69,12 @@ func NewChain[O, C ~int32](trust Trust, rest bool) *Chain[O, C] {
 	}
 }
 
-// enoughSaid is how many responses must say the same before a chain is believed.
+// enoughSaid is how many responses must agree before a chain is believed.
 const enoughSaid = 20
 
-// Believed reports that responses confirm a chain: hardly any says otherwise, and there is one
-// for every fourth owner that calls were given to. Of strands that share tasks those count,
-// too, that tell whose an answer was where nothing else does, as behind a semaphore.
+// Believed reports whether responses confirm the chain: hardly any contradicts it, and there is one confirming
+// response for every four owners that calls were assigned to. If strands share tasks (share), responses that alone
+// decided the owner of an answer count too, as behind a semaphore.
 func (l *Chain[O, C]) Believed(share bool) bool {
 	say := l.Said.All - l.Said.Odd
 	if share {
@@ -76,10 +84,10 @@ func (l *Chain[O, C]) Believed(share bool) bool {
 	for _, o := range l.Owner {
 		of[o] = true
 	}
-	return l.Said.Holds(enoughSaid, 2*Surely) && 4*say >= len(of) // twice: nothing else tells of these calls
+	return l.Said.Holds(enoughSaid, 2*Surely) && 4*say >= len(of) // twice Surely: nothing else decides the owners of these calls
 }
 
-// On says which strand, by number, does what is noted next.
+// On selects the strand, by number, that does what is noted next.
 func (l *Chain[O, C]) On(strand int) {
 	for len(l.turns) <= strand {
 		l.turns = append(l.turns, chainTurn[O, C]{last: Nobody, answer: Nobody, freed: map[int32]bool{}})
@@ -87,7 +95,7 @@ func (l *Chain[O, C]) On(strand int) {
 	l.chainTurn = &l.turns[strand]
 }
 
-// set changes an open owner and counts whether it is dark.
+// set changes an open owner and keeps the number of dark ones up to date.
 func (l *Chain[O, C]) set(o O, change func(*chained)) {
 	c := l.open[o]
 	if c == nil {
@@ -102,7 +110,7 @@ func (l *Chain[O, C]) set(o O, change func(*chained)) {
 	}
 }
 
-// Come notes that an owner was read that may be new.
+// Come notes that input of an owner was read; the owner may be new.
 func (l *Chain[O, C]) Come(o O) {
 	if l.open[o] == nil {
 		l.open[o] = &chained{pending: true}
@@ -111,11 +119,11 @@ func (l *Chain[O, C]) Come(o O) {
 	l.Read(o)
 }
 
-// Read notes that something was read: whose it is, Nobody if that is not known, may go on.
+// Read notes that something was read: its owner may go on. Nobody if the owner is not known.
 func (l *Chain[O, C]) Read(o O) {
 	l.last, l.answer = o, Nobody
 	switch c := l.open[o]; {
-	case c == nil: // each of them may be another's
+	case c == nil: // each such read may belong to a different owner
 		l.pending = append(l.pending, Nobody)
 	case !c.pending:
 		l.set(o, func(c *chained) { c.pending = true })
@@ -123,7 +131,7 @@ func (l *Chain[O, C]) Read(o O) {
 	}
 }
 
-// Answer notes that the answer to a call was read, or its end: the turn of whose call that was begins.
+// Answer notes that the answer to a call was read, or its end. The turn of the call's owner begins.
 func (l *Chain[O, C]) Answer(call C) {
 	o, known := l.Owner[call]
 	if !known {
@@ -137,13 +145,13 @@ func (l *Chain[O, C]) Answer(call C) {
 	l.answer = call
 }
 
-// Answered is the call whose answer was read last, Nobody if something else was, or sent, since.
+// Answered is the call whose answer was read last; Nobody if something else was read or sent since.
 func (l *Chain[O, C]) Answered() C { return l.answer }
 
-// Free notes that a connection may be free for whoever waited for it.
+// Free notes that a connection may now be free for an owner that waited for one.
 func (l *Chain[O, C]) Free(conn int32) { l.freed[conn] = true }
 
-// Open notes that a connection is opened.
+// Open notes that a connection is opened: by the owner that the strand works for, if that is known.
 func (l *Chain[O, C]) Open(conn int32) {
 	if o := l.acts(); o != Nobody {
 		l.opener[conn] = o
@@ -152,33 +160,33 @@ func (l *Chain[O, C]) Open(conn int32) {
 	}
 }
 
-// Opening notes that something was read on a connection before the first call was sent there.
+// Opening notes that something was read on a connection before the first call was sent on it.
 func (l *Chain[O, C]) Opening(conn int32) {
 	if o, ok := l.opener[conn]; ok {
 		l.Read(o)
 	}
 }
 
-// acts tells who does what the strand does now; Nobody if it may be several, or nobody known.
+// acts returns the owner for which the strand acts now; Nobody if there are several candidates or none.
 func (l *Chain[O, C]) acts() O {
 	c := l.open[l.last]
 	if c == nil || slices.ContainsFunc(l.pending, func(o O) bool { return o != l.last }) {
 		return Nobody
 	}
-	others := l.dark > 1 || l.dark == 1 && !c.isDark() // may do something at any time
+	others := l.dark > 1 || l.dark == 1 && !c.isDark() // other owners that may act at any time
 	if others && (l.trust == Strictly || l.trust == Once && len(l.pending) == 0) {
 		return Nobody
 	}
 	return l.last
 }
 
-// led notes that an owner went on: it did something that was seen.
+// led notes that an owner went on: it was seen to do something.
 func (l *Chain[O, C]) led(o O) {
 	l.set(o, func(c *chained) { c.pending = false })
 	l.pending = slices.DeleteFunc(l.pending, func(p O) bool { return p == o })
 }
 
-// Send notes a call on a connection; sole is whose it must be as nobody else was there, else Nobody.
+// Send notes a call on a connection. If only one owner was open, sole is that owner, else Nobody.
 func (l *Chain[O, C]) Send(call C, conn int32, sole O) {
 	if l.begun[call] {
 		return
@@ -188,12 +196,12 @@ func (l *Chain[O, C]) Send(call C, conn int32, sole O) {
 	}
 	l.begun[call], l.answer = true, Nobody
 	o := l.acts()
-	if l.freed[conn] && l.dark > 0 { // whoever waited for it may have it now
+	if l.freed[conn] && l.dark > 0 { // an owner that waited for this connection may have it now
 		o = Nobody
 	}
 	opened, connected := l.opener[conn]
 	connected = connected && l.open[opened] != nil
-	if delete(l.opener, conn); connected { // its first call is of who connected for it
+	if delete(l.opener, conn); connected { // the first call on a connection belongs to the owner that opened it
 		o = opened
 	}
 	if o == Nobody && l.rest && l.dark == 1 && l.open[l.last] == nil {
@@ -214,7 +222,7 @@ func (l *Chain[O, C]) Send(call C, conn int32, sole O) {
 	l.led(o)
 }
 
-// soleDark is the one open owner that is dark, if all others wait for a call; else Nobody.
+// soleDark is the one open owner that is dark, if all other owners have calls under way; else Nobody.
 func (l *Chain[O, C]) soleDark() O {
 	sole := O(Nobody)
 	for o, c := range l.open {
@@ -228,9 +236,9 @@ func (l *Chain[O, C]) soleDark() O {
 	return sole
 }
 
-// Respond holds the chain against who is responded to; before: the answer that was read last was to a call that was sent
-// before that owner came. Where the chain has no owner for that answer, nor for anything sent since, the response tells: of
-// who seemed to do nothing.
+// Respond checks the chain against a response to owner o. If before is true, the answer read last was to a call that
+// was sent before o came, so it cannot be o's. If the chain knows no owner for that answer, and nothing was sent
+// since, the response decides: the answer belongs to o, if o seemed to do nothing.
 func (l *Chain[O, C]) Respond(o O, before bool) {
 	c := l.open[o]
 	if c == nil {
@@ -253,7 +261,7 @@ func (l *Chain[O, C]) Respond(o O, before bool) {
 	delete(l.open, o)
 }
 
-// Sleep ends what was read: whoever did nothing until now waits for something that is not seen.
+// Sleep ends the strand's turn: an owner that did nothing until now waits for something that is not seen.
 func (l *Chain[O, C]) Sleep() {
 	for _, o := range l.pending {
 		l.set(o, func(c *chained) { c.pending = false })
@@ -262,8 +270,8 @@ func (l *Chain[O, C]) Sleep() {
 	clear(l.freed)
 }
 
-// Bridge tells whose calls are that lie between two of one owner, each sent right after the answer to
-// the one before was read, and nothing else: another may have sent one of them, but hardly all.
+// Bridge assigns the calls between two calls of one owner, if each was sent right after the answer to the one before
+// was read and nothing else was read. Another owner may have sent one of them, but hardly all.
 func (l *Chain[O, C]) Bridge() {
 	for _, last := range slices.Sorted(maps.Keys(l.Owner)) {
 		o, between := l.Owner[last], []C{}

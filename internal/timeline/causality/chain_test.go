@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// link plays a drawing of what strands do, and returns whose calls 1 to 9 are, as many as were sent.
+// link runs a drawing of what strands do, and returns the owners of calls 1 to 9, as many as were sent.
 //
 //	rA  bytes of A are read                      wA  A is responded to
 //	s1  call 1 is sent, on a connection of its   a1  its answer is read
@@ -83,12 +83,13 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestWhatResponsesSayOfAChain: each is written in the turn in which an answer to a call of its own owner was read.
+// TestWhatResponsesSayOfAChain: a response is written in the turn in which an answer to a call of its own owner was
+// read.
 func TestWhatResponsesSayOfAChain(t *testing.T) {
 	for drawing, want := range map[string]struct{ right, odd, told int }{
 		"rA s1 . a1 wA":      {1, 0, 0},
 		"rA s1 . rB . a1 wB": {0, 1, 0},
-		"rA . s1 . a1 wA":    {0, 0, 1}, // whose it was is not known, and A alone seemed to do nothing
+		"rA . s1 . a1 wA":    {0, 0, 1}, // the call's owner is not known, and only A seemed to do nothing
 		"rA s1 . a1 . wA":    {},        // it waited for something else
 	} {
 		l := NewChain[rune, rune](Freely, false)
@@ -99,8 +100,8 @@ func TestWhatResponsesSayOfAChain(t *testing.T) {
 	}
 }
 
-// A response in the turn of an answer of which nothing else is known tells whose that was. It
-// counts as proof where threads share tasks: behind a semaphore there is hardly another one.
+// A response in the turn of an answer with no other evidence decides the owner of that answer's call. It counts as
+// proof if threads share tasks: behind a semaphore there is hardly any other proof.
 func TestWhatMakesAChainBelieved(t *testing.T) {
 	for _, x := range []struct {
 		name                                string

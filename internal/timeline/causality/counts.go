@@ -1,47 +1,47 @@
 package causality
 
-// Counts are how many calls owners make at a point of what they do. Mostly several go on at once, and only
-// how many calls all of them make is seen: each time is an equation, and the numbers are those that solve
-// nearly all.
+// Counts finds how many calls owners make at each point of their work. Usually several owners go on at once, and only
+// the sum of their calls is seen. Each such sum is an equation; Counts looks for the numbers that solve nearly all of
+// them.
 type Counts[P comparable] struct {
-	// Learning says that numbers count, too, that were seen seldom: good enough to learn more.
+	// Learning says that rarely seen numbers count too: they are good enough to learn more from.
 	Learning bool
 
 	usual     func(P) int
 	index     map[P]int32
 	calls     []int8 // by point; unknown: not known
-	guesses   []int8 // the same, however seldom that was seen
+	guesses   []int8 // by point, as calls, but however rarely the point was seen
 	equations []equation
 }
 
-// equation says how many calls so many owners at some points made together.
+// equation says how many calls a number of owners at some points made together.
 type equation struct {
 	terms []term
 	calls int
-	loose bool // others may have made some of them
+	loose bool // other owners may have made some of the calls
 }
 
-// term is how many of those were at one point.
+// term is how many of the owners were at one point.
 type term struct{ point, count int32 }
 
 const (
 	none        = -1
 	unknown     = -1
-	mostCalls   = 8     // that are told apart, of one owner at once
-	manyPoints  = 128   // beyond them nothing is learned: each owner is of its own kind
-	enough      = 10000 // equations
+	mostCalls   = 8     // so many different numbers of calls are told apart per owner and point: 0 to 7
+	manyPoints  = 128   // with more points nothing is learned: each owner then has a point of its own
+	enough      = 10000 // equations that are kept
 	manySeen    = 5     // how often a point must have been seen
-	seldomElse  = 20    // for how many equations that hold one may not
-	manyOpen    = 24    // points of which two are tried at a time
+	seldomElse  = 20    // for so many equations that hold, one may be violated
+	manyOpen    = 24    // with so many open points at most, pairs of points are tried too
 	solveRounds = 12
 )
 
-// NewCounts returns counts of which nothing is known. Usual tells how many calls are tried first at a point.
+// NewCounts returns empty counts. The function usual gives the number of calls that is tried first at a point.
 func NewCounts[P comparable](usual func(P) int) *Counts[P] {
 	return &Counts[P]{Learning: true, usual: usual, index: map[P]int32{}}
 }
 
-// place is where a point's number is, made if it is new; none if there are too many.
+// place returns the index of a point and adds it if it is new; none if there are too many points.
 func (c *Counts[P]) place(at P) int32 {
 	i, ok := c.index[at]
 	if !ok && len(c.calls) < manyPoints {
@@ -53,7 +53,7 @@ func (c *Counts[P]) place(at P) int32 {
 	return i
 }
 
-// Saw notes how many calls owners at some points made together; loose: some may be of others.
+// Saw notes how many calls owners at some points made together; loose: other owners may have made some of them.
 func (c *Counts[P]) Saw(points []P, calls int, loose bool) {
 	if len(c.equations) >= enough {
 		return
@@ -76,7 +76,7 @@ func (c *Counts[P]) Saw(points []P, calls int, loose bool) {
 	c.equations = append(c.equations, e)
 }
 
-// At is how many calls one makes at a point, if that is known.
+// At is how many calls an owner makes at a point, if that is known.
 func (c *Counts[P]) At(at P) (n int, known bool) {
 	i, ok := c.index[at]
 	switch {
@@ -88,8 +88,7 @@ func (c *Counts[P]) At(at P) (n int, known bool) {
 	return 0, false
 }
 
-// Solve finds the numbers, and forgets the equations. It reports whether any is another
-// than before.
+// Solve finds the numbers and drops the equations. It reports whether any number changed.
 func (c *Counts[P]) Solve() (more bool) {
 	s := solver{equations: c.equations, x: make([]int, len(c.calls)), of: make([][]int32, len(c.calls)), rest: make([]int, len(c.equations))}
 	for at, i := range c.index {
@@ -117,18 +116,18 @@ func (c *Counts[P]) Solve() (more bool) {
 	return more
 }
 
-// solver looks for small numbers with which the equations hold: it changes one after the
-// other as long as that makes what is left over less.
+// solver looks for small numbers that satisfy the equations. It changes one number, or two, at a time as long as that
+// makes more equations hold.
 type solver struct {
 	equations []equation
-	x         []int     // by point
-	of        [][]int32 // by point: the equations that it is in
-	rest      []int     // by equation: what is left over
-	open      []int32   // points that are in equations, and of which no elimination tells
+	x         []int     // by point: its number
+	of        [][]int32 // by point: the equations that contain it
+	rest      []int     // by equation: the calls that the current numbers do not explain
+	open      []int32   // points that occur in equations and that eliminate left open
 }
 
-// eliminate sets the numbers that equations with one unknown point tell, mostly alike, and
-// goes on with what is known then.
+// eliminate sets the numbers of points that are the only unknown in equations, if most of those equations agree. It
+// repeats this with what is known by then, and returns which points are set.
 func (s *solver) eliminate() (told []bool) {
 	told = make([]bool, len(s.x))
 	for found := true; found; {
@@ -154,8 +153,8 @@ func (s *solver) eliminate() (told []bool) {
 	return told
 }
 
-// one is the only point in an equation that is not told, and what its number is then; none
-// if there is no such.
+// one returns the only point of an equation that is not set, and the number that follows for it; none if there is no
+// such point or no valid number.
 func (e *equation) one(told []bool, x []int) (point int32, calls int) {
 	open, left := term{point: none}, e.calls
 	for _, t := range e.terms {
@@ -199,8 +198,8 @@ func (e *equation) count(point int32) int {
 	return 0
 }
 
-// round tries other numbers for each point, and for each two of few, and reports whether any
-// let more equations hold.
+// round tries other numbers for each point, and for each pair of points if these are few. It reports whether any
+// change made more equations hold.
 func (s *solver) round() (better bool) {
 	for i := range s.x {
 		for v := range mostCalls {
@@ -218,7 +217,7 @@ func (s *solver) round() (better bool) {
 	return better
 }
 
-// try sets a point's number if more equations hold with it.
+// try sets a point's number to v if more equations hold with it.
 func (s *solver) try(i int32, v int) bool {
 	gain, d := 0, s.x[i]-v
 	if d == 0 {
@@ -239,7 +238,7 @@ func (s *solver) try(i int32, v int) bool {
 	return true
 }
 
-// pair sets the numbers of two points if more equations hold with both.
+// pair changes the numbers of two points if more equations hold with both changed.
 func (s *solver) pair(i, j int32) bool {
 	was, before := s.x[i], s.held(i, j)
 	for v := range mostCalls {
@@ -260,7 +259,7 @@ func (s *solver) pair(i, j int32) bool {
 	return false
 }
 
-// held is how many of the equations that two points are in hold.
+// held counts the equations that hold among those that contain either of two points.
 func (s *solver) held(i, j int32) (n int) {
 	for _, k := range s.of[i] {
 		if s.rest[k] == 0 {
@@ -282,9 +281,9 @@ func (s *solver) set(i int32, v int) {
 	s.x[i] = v
 }
 
-// sure reports whether a point's number is: it was seen often enough, nearly all equations
-// hold, and no other is in all of them as often with another number: then either may be the
-// one's and the other's.
+// sure reports whether a point's number can be relied on: the point was seen often enough and nearly all of its
+// equations hold. Also, no other point may occur in exactly the same equations, as often, with another number: the
+// two numbers could then be swapped.
 func (s *solver) sure(i int32) bool {
 	seen, held, broken := 0, 0, 0
 	with := map[int32]int{}

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestCounts: how many calls one makes at a point, by how many several made together. A letter is an owner
-// that goes on at that point; "AAB 5" says that two at A and one at B made 5 calls together, and "?" that others
-// may have made some of them.
+// TestCounts: how many calls an owner makes at a point follows from how many several owners made together. A letter
+// is an owner that goes on at that point. "AAB 5" says that two owners at A and one at B made 5 calls together, and
+// "?" that other owners may have made some of them.
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		because string
-		seen    string // each so often as counts need
+		seen    string // repeated as often as counts need
 		known   map[string]int
 	}{
 		{"one alone shows it", "A 2", map[string]int{"A": 2}},
@@ -43,7 +43,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsSeenSeldom: what was seen a few times is good for learning more, and for nothing else.
+// TestCountsSeenSeldom: what was seen a few times is good only for learning more.
 func TestCountsSeenSeldom(t *testing.T) {
 	counts := NewCounts(func(string) int { return 1 })
 	for range manySeen - 1 {

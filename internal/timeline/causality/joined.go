@@ -1,29 +1,31 @@
 package causality
 
-// Joined tells who goes on in the turn in which a call of one is answered, where several may wait for the same: a
-// cache lets the first who misses fetch what all want. When that is answered, all of them go on, who asked for it
-// first and the others in the order in which they came. How many calls one sends there is known from turns in which nobody
-// else stood, or from all where each time so many were sent for each who did. If as many are sent as are
-// so many for each, those are whose they are. Callers say beforehand how many will be sent.
+// Joined finds the owners that go on in the turn in which a call of one of them is answered, if several may wait for
+// the same call. A cache, for instance, lets the first owner that misses fetch what all of them want. When that call
+// is answered, all of them go on: first the owner that made it, then the others in the order in which they came.
+//
+// How many calls each owner sends at that point is learned from turns in which no other owner stands in line, or from
+// turns in which the number of calls is a multiple of the number of owners. If a later turn sends exactly so many
+// calls per owner, the calls are assigned in that order. Callers must say beforehand how many calls a turn will send.
 type Joined[O, C ~int32] struct {
 	places *Places[O, C]
 	learns bool
 	tells  bool
-	alone  points // how many calls are sent in the turn of an answer, where nobody stands
-	beside points // and for each, where others do
+	alone  points // calls sent in the turn of an answer while no other owner stands
+	beside points // calls per owner sent while others stand
 
-	who    []O  // who goes on in the turn that runs; none: only whose turn it is
-	each   int  // how many calls each of them sends
-	n      int  // how many they did
-	unsure bool // whose calls are is not known there
+	who    []O  // owners that go on in the running turn; empty: only the owner of the turn
+	each   int  // calls that each of them sends
+	n      int  // calls that were sent so far
+	unsure bool // the owners of this turn's calls are not known
 }
 
-// NewJoined returns it of owners whose places are followed; nothing is known of them.
+// NewJoined returns an empty Joined for owners whose places are followed.
 func NewJoined[O, C ~int32](places *Places[O, C]) *Joined[O, C] {
 	return &Joined[O, C]{places: places, alone: points{}, beside: points{}}
 }
 
-// Begin begins a pass in which that is learned, or told.
+// Begin begins a pass in which the numbers are learned, or used.
 func (s *Joined[O, C]) Begin(learns, tells bool) {
 	s.learns, s.tells = learns, tells
 	if learns {
@@ -35,21 +37,21 @@ func (s *Joined[O, C]) Begin(learns, tells bool) {
 // End ends a turn.
 func (s *Joined[O, C]) End() { s.who, s.each, s.n, s.unsure = s.who[:0], 0, 0, false }
 
-// Stands reports that an owner may have waited for another's call.
+// Stands reports that an owner may have waited for another owner's call.
 func (s *Joined[O, C]) Stands(o O) bool {
 	_, stands := s.places.Standing.Waits(o)
 	return s.tells && stands
 }
 
-// anyPeer stands for the calls to all peers together.
+// anyPeer is the key for the calls to all peers together.
 const anyPeer = ""
 
-// mostStanding is among how many who stand nothing is learned: turns with few tell it, and to look at
-// all each time would take longer the more owners are served.
+// mostStanding is the number of standing owners above which nothing is learned. Turns with few of them are enough,
+// and visiting all of them each time would take longer the more owners are served.
 const mostStanding = 64
 
-// Answer begins the turn of an answer to an owner's call, Nobody if it is not known whose that was, in which so many calls
-// will be sent.
+// Answer begins the turn of an answer to a call of o (Nobody if the call's owner is not known), in which so many
+// calls will be sent.
 func (s *Joined[O, C]) Answer(o O, sends int) {
 	at := s.places.at(o)
 	switch {
@@ -60,7 +62,7 @@ func (s *Joined[O, C]) Answer(o O, sends int) {
 	}
 }
 
-// learn counts the calls of a turn.
+// learn records the number of calls of a turn.
 func (s *Joined[O, C]) learn(at *point, sends int) {
 	if s.places.Standing.Len() > mostStanding {
 		return
@@ -70,11 +72,11 @@ func (s *Joined[O, C]) learn(at *point, sends int) {
 	} else if all := 1 + len(s.standing(at.kind)); all > 1 && sends%all == 0 {
 		s.beside.learn(at, map[string]int{anyPeer: sends / all})
 	} else if all > 1 {
-		s.beside.learn(at, map[string]int{anyPeer: mostAtPoint}) // as of nobody
+		s.beside.learn(at, map[string]int{anyPeer: mostAtPoint}) // not evenly divisible: recorded as a number that cannot be used
 	}
 }
 
-// join tells who sends so many calls in the turn that begins; not ok if that is not known.
+// join decides which owners send the calls of the turn that begins; not ok if that is not known.
 func (s *Joined[O, C]) join(o O, at *point, sends int) (ok bool) {
 	if at == nil {
 		return false
@@ -97,7 +99,7 @@ func (s *Joined[O, C]) join(o O, at *point, sends int) (ok bool) {
 	return true
 }
 
-// standing lists who of a kind stands, the first first.
+// standing lists the owners of a kind that stand in line, the first first.
 func (s *Joined[O, C]) standing(kind string) (list []O) {
 	s.places.Standing.Each(func(w Waiter[O]) {
 		if at := s.places.at(w.Owner); at != nil && at.kind == kind {
@@ -107,8 +109,8 @@ func (s *Joined[O, C]) standing(kind string) (list []O) {
 	return list
 }
 
-// Next is whose the next call is that is sent in the turn; not decided where it is of whose turn that
-// is, Nobody where that is not known.
+// Next returns the owner of the next call in the turn. decided is false if the call belongs to the owner of the turn.
+// If decided is true and the owner is Nobody, the call's owner is not known.
 func (s *Joined[O, C]) Next() (o O, decided bool) {
 	switch {
 	case s.unsure:

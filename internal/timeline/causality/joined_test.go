@@ -7,14 +7,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// playJoined plays a drawing of owners, some of whom wait for the call of another, a sign for each step, and returns whose
-// the calls are that are sent in the turn of an answer.
+// playJoined runs a drawing of owners, some of which wait for another owner's call, with a sign for each step. It
+// returns the owners of the calls that are sent in the turn of an answer.
 //
 //	A   A comes: its turn runs; X, Y and Z are of another kind    .  nothing more is done for now
-//	+1  whose turn runs sends call 1                              /A A is over
-//	-12 call 1 is answered, and in that turn 2 calls are sent     ?  one of them: whose is it?
+//	+1  the owner of the running turn sends call 1                /A A is over
+//	-12 call 1 is answered, and in that turn 2 calls are sent     ?  one of them: which owner's is it?
 //
-// "=" is of whose turn runs, "-" of nobody known.
+// "=" is the owner of the running turn, "-" no known owner.
 func playJoined(j *Joined[rune, rune], tells bool, drawing string) string {
 	p := j.places
 	p.Begin(Count)
@@ -62,7 +62,7 @@ func playJoined(j *Joined[rune, rune], tells bool, drawing string) string {
 	return strings.Join(got, " ")
 }
 
-// TestJoined: whoever goes on as a call is answered sends one call then.
+// TestJoined: every owner that goes on when a call is answered sends one call then.
 func TestJoined(t *testing.T) {
 	for _, proof := range []struct{ because, drawing, owners string }{
 		{"one is sent: of whose call was answered", "A +1 . B . -11 ?", "="},

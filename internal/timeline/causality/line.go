@@ -1,26 +1,32 @@
-// Package causality decides whose work is, from who waited for what and in which order it was
-// given out. It is pure: it knows owners, times and grants, and no runtime, protocol or kernel. Each type has a file of
-// its name, and tells one thing to the rules that use it:
+// Package causality decides which owner some work belongs to, from which owner waited for what and in which order it
+// was given out. An owner is a request, or whatever else a caller assigns work to. The package is pure: it knows
+// owners, times and grants, and no runtime, protocol or kernel. Each type has a file of its own name and answers one
+// question for the rules that use it:
 //
-//	type           tells                                                        used by
-//	Sets           which work is of one owner, whichever that is                all rules of loopcalls that know ids or turns
-//	Tally          whether a rule is believed                                   all
-//	Chain          whose a call is, by what was read right before               loopcalls/loopchain.go
-//	Line           who is first in a FIFO line, followed as it happens          Pool, Places; messages of worker threads (loops)
-//	Pool           who gets a connection of a full pool; a guess, which is      loopcalls/poolorder.go
-//	               mended as owners end
-//	Places         who waits, where a peer takes only so many calls at once     loopcalls/told.go
-//	Joined         who waits for another's call                                 loopcalls/told.go
-//	Counts         how many calls owners make at a point of what they do,       loopcalls/shared*.go
-//	               where only sums are seen
-//	Deal           who can have made each of some calls that came in order      loopcalls/sharedcounts.go
-//	  (portions.go)
-//	Order          between which times work was put into a FIFO queue,          handoffs/queue.go
-//	               by when it was taken
-//	Shares         whose tasks are, where it is known how many each owner has   handoffs/shares.go, callers.go
+//	type           answers                                                      used by
+//	Sets           which work belongs to the same owner, whichever that is      all rules of loopcalls that know ids or turns
+//	Tally          whether a rule may be believed                               all
+//	Chain          which owner sent a call, by what was read right before       loopcalls/loopchain.go
+//	Line           which owner is first in a FIFO line, followed as it happens  Pool, Places; messages of worker threads (loops)
+//	Pool           which owner gets a connection of a full pool: a guess that   loopcalls/poolorder.go
+//	               is corrected as owners end
+//	Places         which owners wait, if a peer takes only so many calls at     loopcalls/told.go
+//	               once
+//	Joined         which owners wait for another owner's call                   loopcalls/told.go
+//	Counts         how many calls owners make at a point of their work, if      loopcalls/shared*.go
+//	               only sums are seen
+//	Deal           which owners can have made each of some calls that came in   loopcalls/sharedcounts.go
+//	 (portions.go)  order
+//	Order          between which times work was put into a FIFO queue, by when  handoffs/queue.go
+//	               it was taken
+//	Shares         which owner each task belongs to, if it is known how many    handoffs/shares.go, callers.go
+//	               tasks each owner has
 //
-// Callers turn the facts of a runtime into who waits, and for what. So a wrong owner is mended there if somebody waited
-// who was not said to, or the other way round; and here if the order was kept wrongly.
+// points.go says what a point is: how far an owner has come in its work, by what it did so far.
+//
+// Callers translate the facts of a runtime into owners that wait for something. So if a wrong owner was chosen
+// because the caller missed an owner that waited, or named one that did not wait, fix the caller. If the order was
+// kept wrongly, fix this package.
 package causality
 
 import (
@@ -29,30 +35,30 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Waiter is an owner in line.
+// Waiter is an owner's place in line.
 type Waiter[O comparable] struct {
 	Owner  O
 	Since  recording.Time
-	Grants int // that it waits for
-	Depth  int // in the caller's terms, of what it waits for
+	Grants int // how many grants it waits for
+	Depth  int // depth, in the caller's terms, of what it waits for
 }
 
-// Line is a FIFO resource, such as a full pool of connections or the queue of an executor: who
-// waits for it since longest gets the next grant. The zero Line is one in which nobody waits.
+// Line is a FIFO resource, such as a full pool of connections or the queue of an executor: the owner that has waited
+// longest gets the next grant. The zero Line is empty.
 type Line[O comparable] struct {
-	// Doubtful says that it is not known who waits: somebody may have joined, or left, unseen.
-	// Callers set it, and take it back once nobody can be in line.
+	// Doubtful says that the waiting owners are not known: one may have joined or left unseen. Callers set it, and
+	// clear it once no owner can be in line.
 	Doubtful bool
 
-	places []*Waiter[O]       // in order of Since; those that left, or got all, have no Grants
-	of     map[O][]*Waiter[O] // those that have some
+	places []*Waiter[O]       // in order of Since; places that were left or fully granted have no Grants
+	of     map[O][]*Waiter[O] // by owner: its places that have Grants
 	live   int
 }
 
-// Join puts an owner in line for one grant or more, behind all who wait since then or longer. An
+// Join puts an owner in line for one or more grants, behind all that have waited since the same time or longer. An
 // owner may have several places.
 func (l *Line[O]) Join(w Waiter[O]) {
-	if len(l.places) > 2*l.live+slack { // else those that left from the middle would stay
+	if len(l.places) > 2*l.live+slack { // without this, places that were left in the middle would pile up
 		l.places = slices.DeleteFunc(l.places, func(w *Waiter[O]) bool { return w.Grants == 0 })
 	}
 	i, _ := slices.BinarySearchFunc(l.places, w.Since, func(w *Waiter[O], t recording.Time) int {
@@ -69,10 +75,10 @@ func (l *Line[O]) Join(w Waiter[O]) {
 	l.live++
 }
 
-// slack is how many places beyond twice those that count may be kept.
+// slack is how many places beyond twice the live ones may be kept.
 const slack = 64
 
-// Rejoin puts an owner in line for one grant, in one place: any other is given up.
+// Rejoin puts an owner in line for one grant, in one place: any other place of that owner is given up.
 func (l *Line[O]) Rejoin(o O, since recording.Time) {
 	l.Leave(o)
 	l.Join(Waiter[O]{Owner: o, Since: since})
@@ -95,10 +101,10 @@ func (l *Line[O]) Waits(o O) (since recording.Time, ok bool) {
 	return recording.NoTime, false
 }
 
-// Len is how many places of the line count.
+// Len is how many places are live.
 func (l *Line[O]) Len() int { return l.live }
 
-// Each visits who waits, the head of the line first.
+// Each visits the waiting owners, the head of the line first.
 func (l *Line[O]) Each(visit func(Waiter[O])) {
 	for _, w := range l.places {
 		if w.Grants > 0 {
@@ -107,7 +113,7 @@ func (l *Line[O]) Each(visit func(Waiter[O])) {
 	}
 }
 
-// Head is who gets the next grant; false if nobody waits.
+// Head is the place that gets the next grant; false if the line is empty.
 func (l *Line[O]) Head() (Waiter[O], bool) {
 	for len(l.places) > 0 && l.places[0].Grants == 0 {
 		l.places = l.places[1:]
@@ -118,7 +124,7 @@ func (l *Line[O]) Head() (Waiter[O], bool) {
 	return *l.places[0], true
 }
 
-// Grant gives one grant to the head of the line, and returns who that was; false if nobody waits.
+// Grant gives one grant to the head of the line and returns it; false if the line is empty.
 func (l *Line[O]) Grant() (Waiter[O], bool) {
 	w, ok := l.Head()
 	if ok {
@@ -127,8 +133,8 @@ func (l *Line[O]) Grant() (Waiter[O], bool) {
 	return w, ok
 }
 
-// GrantTo gives one to an owner of whom it is known by other means that it got it, wherever in line
-// that is; false if it did not wait.
+// GrantTo gives one grant to an owner that is known by other means to have got it, wherever in line it is; false if
+// that owner did not wait.
 func (l *Line[O]) GrantTo(o O) (Waiter[O], bool) {
 	if len(l.of[o]) == 0 {
 		return Waiter[O]{}, false
@@ -138,7 +144,7 @@ func (l *Line[O]) GrantTo(o O) (Waiter[O], bool) {
 	return w, true
 }
 
-// take lets an owner have one grant at its i-th place.
+// take uses one grant of an owner's i-th place.
 func (l *Line[O]) take(o O, i int) {
 	w := l.of[o][i]
 	if w.Grants--; w.Grants > 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// play plays a drawing of a line, a sign for each step, and returns who got each grant.
+// play runs a drawing of a line, with a sign for each step, and returns the owner that got each grant.
 //
 //	A  A joins, for one grant        A3  for three
 //	a  A leaves                      !   one grant
 //	=A one that A is known to have got
 //
-// Time goes on with each step. "-" got it where nobody waited.
+// Time advances with each step. "-": the line was empty.
 func play(l *Line[rune], drawing string) string {
 	var got []string
 	give := func(w Waiter[rune], ok bool) {
@@ -43,7 +43,7 @@ func play(l *Line[rune], drawing string) string {
 	return strings.Join(got, " ")
 }
 
-// TestLine: each grant goes to who waits since longest.
+// TestLine: each grant goes to the owner that has waited longest.
 func TestLine(t *testing.T) {
 	for _, proof := range []struct{ because, drawing, owners string }{
 		{"first come, first served", "A B C ! ! !", "A B C"},
@@ -64,7 +64,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestLineInOrderOfSince: the order is that of waiting, not that of becoming known.
+// TestLineInOrderOfSince: the order is that of waiting, and not of becoming known.
 //
 //	waits since   1   2   3
 //	              B   A   C
@@ -84,7 +84,7 @@ func TestLineInOrderOfSince(t *testing.T) {
 	}
 }
 
-// TestRejoin: an owner that can wait for one thing only has one place, the latest.
+// TestRejoin: an owner that can wait for only one thing has one place, the latest.
 func TestRejoin(t *testing.T) {
 	var l Line[rune]
 	l.Rejoin('A', 1)
@@ -112,7 +112,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestLineForgets: who left from the middle is not kept, however long the head waits.
+// TestLineForgets: a place that is left in the middle is not kept, however long the head waits.
 func TestLineForgets(t *testing.T) {
 	var l Line[int]
 	l.Rejoin(0, 0)

@@ -8,22 +8,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Span is from one time to another.
+// Span is a time span.
 type Span struct{ From, To recording.Time }
 
-// Passage is what went through a FIFO queue: between which times it was put in, and taken.
+// Passage is one item that went through a FIFO queue: the spans in which it was put in and taken out.
 type Passage struct{ Put, Taken Span }
 
-// Order bounds, by passages that are known, when other work was put into a queue: what was taken
+// Order bounds the time at which work was put into a FIFO queue, by other work whose passage is known: what was taken
 // later was put in later.
 type Order struct {
-	taken   []recording.Time // ends of when known work was, in order
+	taken   []recording.Time // ends of the spans in which known work was taken, in order
 	after   []recording.Time // up to each: the latest time before which nothing was put in that is taken later
-	begun   []recording.Time // beginnings of when it was taken, in order
+	begun   []recording.Time // beginnings of the spans in which known work was taken, in order
 	earlier []recording.Time // from each: the earliest time after which nothing was put in that was taken before
 }
 
-// NewOrder takes the known passages of a queue, in any order.
+// NewOrder builds an Order from the known passages of a queue, in any sequence.
 func NewOrder(known []Passage) Order {
 	var o Order
 	byEnd, byBegin := slices.Clone(known), slices.Clone(known)
@@ -43,8 +43,8 @@ func NewOrder(known []Passage) Order {
 	return o
 }
 
-// Put returns between which times work was put in that was taken in a span: not before From (NoTime if
-// nothing tells), and not after To.
+// Put returns the span in which work was put in that was taken in a given span: not before From (NoTime if nothing is
+// known) and not after To.
 func (o *Order) Put(taken Span) Span {
 	put := Span{recording.NoTime, taken.To}
 	if n, _ := slices.BinarySearch(o.taken, taken.From+1); n > 0 {

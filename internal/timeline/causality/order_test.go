@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// span reads where a letter begins and ends in a drawing of time, a column for each unit: "..AAA." is from 2
-// to 5.
+// span reads where a letter begins and ends in a drawing of time, with a column for each unit: "..AAA." is from 2 to
+// 5.
 func span(drawing string, letter rune) Span {
 	return Span{recording.Time(strings.IndexRune(drawing, letter)), recording.Time(strings.LastIndex(drawing, string(letter)) + 1)}
 }
@@ -19,8 +19,8 @@ func span(drawing string, letter rune) Span {
 //	put    AAA.......BBB....
 //	taken  .....AA.X......BB      X is not known
 //
-// X was taken after A: it was put in when A's work began to be, or later. What is taken before A was put in
-// before A's work was.
+// X was taken after A, so it was put in at or after the time at which A's work began to be put in. What is taken
+// before A was put in before A's work was.
 func TestOrder(t *testing.T) {
 	put, taken := "AAA.......BBB....", ".....AA.X......BB"
 	o := NewOrder([]Passage{
@@ -46,7 +46,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOrderOfWhatIsKnownLoosely: what bounds some work most need not be what was done with last, or begun first.
+// TestOrderOfWhatIsKnownLoosely: the tightest bound need not come from the work that ended last or began first.
 func TestOrderOfWhatIsKnownLoosely(t *testing.T) {
 	o := NewOrder([]Passage{
 		{Put: Span{1, 2}, Taken: Span{8, 20}},
@@ -61,14 +61,14 @@ func TestOrderOfWhatIsKnownLoosely(t *testing.T) {
 	}
 }
 
-// shared is a proof about shares: owners are letters, and so are those whose tasks may be.
+// shared is a test case for Shares: owners are letters, and so are the candidates for each task.
 type shared struct {
 	because string
 	may     []string
-	left    map[rune]int // how many tasks owners put in, where that is known
+	left    map[rune]int // how many tasks each owner put in, if known
 	blur    []recording.Time
-	cut     string // owners whose other tasks may be beyond what was seen
-	whose   string // by task; "-" nobody's
+	cut     string // owners that may have further tasks outside what was seen
+	whose   string // by task; "-": no known owner
 }
 
 func (c *shared) solve() *Shares[rune] {
@@ -84,7 +84,7 @@ func (c *shared) solve() *Shares[rune] {
 	return s
 }
 
-// TestShares: whose tasks are, by whose they may be and how many each put in.
+// TestShares: the owners of tasks follow from the candidates and from how many tasks each owner put in.
 func TestShares(t *testing.T) {
 	for _, c := range []shared{
 		{"the only one whose it may be", []string{"A", "B"}, nil, nil, "", "AB"},
@@ -110,7 +110,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesThatDoNotAddUp: who put in one task cannot have two, nor none; that is counted.
+// TestSharesThatDoNotAddUp: an owner that put in one task cannot have two, nor none; both are counted.
 func TestSharesThatDoNotAddUp(t *testing.T) {
 	for tasks, odd := range map[int]bool{0: false, 1: false, 2: true} {
 		c := shared{left: map[rune]int{'A': 1}}

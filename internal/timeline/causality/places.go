@@ -2,72 +2,75 @@ package causality
 
 import "github.com/getdwell/dwell/recording"
 
-// Places follows who waits for a place at peers, to each of which only so many calls run at once: as
-// many as ever were seen to. How many calls an owner asks for in a turn is learned from turns in which there
-// was room. Where it sends less than that, it stands in line with the rest, and what is sent to that peer
-// next, in whoever's turn, is of who stands first. Callers say whose turns are, and what is sent and
-// answered in them, from the first to the last, once for each pass.
+// Places follows which owners wait for a place at a peer, if each peer runs only so many calls at once. The limit is
+// the highest number of concurrent calls that was ever seen. How many calls an owner asks for in a turn is learned
+// from turns in which there was room. If an owner sends fewer calls than that, it stands in line with the rest. The
+// next call to that peer, in whichever turn it is sent, then belongs to the first owner in line. Callers report the
+// owner of each turn, and what is sent and answered in it, from the first turn to the last, once for each pass.
 type Places[O, C ~int32] struct {
-	Standing Line[O]              // whose turn ended with no call under way, and no timer set in it
+	Standing Line[O]              // owners whose turn ended with no call under way and no timer set that is still to fire
 	Most     map[string]int       // by kind: the most calls that one owner had under way at once
-	Since    map[C]recording.Time // of calls that were given to who stood in line: since when that did
+	Since    map[C]recording.Time // of calls assigned to an owner that stood in line: since when it waited
 
 	pass    Pass
 	asked   points
 	peers   map[string]*peer[O]
-	busy    []*peer[O] // to which calls were sent, or which answered, since Sleeps
+	busy    []*peer[O] // peers that calls were sent to, or that answered, since Sleeps
 	owners  map[O]*placed
 	calls   map[C]placedCall[O] // under way
-	full    int                 // to how many peers as many calls are under way as ever are
-	crowded int                 // the same as the turn that runs began
+	full    int                 // the number of peers that have as many calls under way as they ever have
+	crowded int                 // full at the beginning of the running turn
 	turn    placesTurn
 }
 
-// Pass is what is made of what happens, in one pass over it.
+// Pass is what is learned or decided in one pass over what happened.
 type Pass int8
 
 const (
-	Count      Pass = iota // nothing but how many calls there are at once
-	LearnRoom              // what owners ask for, where there was room
-	LearnAlone             // the same, too, where nobody else was there to take it: a pool of one is always full
-	GiveFirst              // who stands first is told by that
+	Count     Pass = iota // only count the concurrent calls per peer
+	LearnRoom             // learn what owners ask for, from turns in which there was room
+	// like LearnRoom, but also from turns in which no other owner was there to take the room: a pool of one is always
+	// full
+	LearnAlone
+	GiveFirst // assign calls to the first owner in line
 )
 
-// peer is how many calls to one are under way.
+// peer is how many calls to one peer are under way.
 type peer[O comparable] struct {
-	line Line[O] // who waits for it
+	line Line[O] // owners that wait for it
 	now  int
 	peak int // the most since Sleeps
-	most int // ever
+	most int // the most ever
 	busy bool
 }
 
-// placed is an owner that is not over.
+// placed is an owner that is not over yet.
 type placed struct {
 	point
 	under  int // calls under way
-	queued int // that wait for a place
+	queued int // calls that wait for a place
 }
 
+// placedCall is a call that is under way or was granted.
 type placedCall[O comparable] struct {
 	of    O
-	depth int16 // of the turn in which it was asked for
+	depth int16 // of the turn in which the call was asked for
 }
 
-// placesTurn is the turn that runs.
+// placesTurn is the running turn.
 type placesTurn struct {
 	since recording.Time
-	fires recording.Time // when the first timer does that is set in it
-	sent  map[string]int // by peer: calls that its owner sent
-	mixed bool           // another may go on in it, too
+	fires recording.Time // when the first timer set in it fires
+	sent  map[string]int // by peer: calls that the turn's owner sent
+	mixed bool           // another owner may go on in it too
 }
 
-// NewPlaces returns places of which nothing is known.
+// NewPlaces returns empty places.
 func NewPlaces[O, C ~int32]() *Places[O, C] {
 	return &Places[O, C]{asked: points{}, peers: map[string]*peer[O]{}}
 }
 
-// Begin begins a pass: it forgets all but how many calls ran at once, and what was learned.
+// Begin begins a pass. It drops everything but the limits of the peers and what was learned.
 func (p *Places[O, C]) Begin(pass Pass) {
 	if p.pass = pass; p.learns() {
 		p.asked = points{}
@@ -82,10 +85,10 @@ func (p *Places[O, C]) Begin(pass Pass) {
 
 func (p *Places[O, C]) learns() bool { return p.pass == LearnRoom || p.pass == LearnAlone }
 
-// Open is how many owners are not over.
+// Open is how many owners are not over yet.
 func (p *Places[O, C]) Open() int { return len(p.owners) }
 
-// at is where an owner is; nil if it is not known, or over.
+// at is the point that an owner has come to; nil if the owner is not known, or over.
 func (p *Places[O, C]) at(o O) *point {
 	if r := p.owners[o]; r != nil {
 		return &r.point
@@ -93,7 +96,7 @@ func (p *Places[O, C]) at(o O) *point {
 	return nil
 }
 
-// Come notes that there is an owner of a kind, if it is new, and that it goes on.
+// Come notes an owner of a kind, which may be new, and that it goes on.
 func (p *Places[O, C]) Come(o O, kind string) {
 	if p.owners[o] == nil {
 		p.owners[o] = &placed{point: newPoint(kind)}
@@ -101,7 +104,7 @@ func (p *Places[O, C]) Come(o O, kind string) {
 	p.Wake(o)
 }
 
-// Wake notes that something else than an answer lets an owner go on.
+// Wake notes that something other than an answer lets an owner go on.
 func (p *Places[O, C]) Wake(o O) {
 	if r := p.owners[o]; r != nil {
 		r.turn = min(r.turn+1, farthest)
@@ -128,7 +131,7 @@ func (p *Places[O, C]) Answer(call C, to string) {
 	}
 }
 
-// Over notes that an owner is: it waits for nothing.
+// Over notes that an owner has ended: it waits for nothing.
 func (p *Places[O, C]) Over(o O) {
 	p.Standing.Leave(o)
 	if r := p.owners[o]; r != nil && r.queued > 0 {
@@ -139,7 +142,7 @@ func (p *Places[O, C]) Over(o O) {
 	delete(p.owners, o)
 }
 
-// Sleeps notes that nothing more is done for now.
+// Sleeps notes that the loop sleeps: nothing more is done for now.
 func (p *Places[O, C]) Sleeps() {
 	for _, to := range p.busy {
 		to.peak, to.busy = to.now, false
@@ -147,7 +150,7 @@ func (p *Places[O, C]) Sleeps() {
 	p.busy = p.busy[:0]
 }
 
-// peer is one, and notes that a call to it begins or ends.
+// peer returns the state of a peer and marks it as busy, since a call to it begins or ends.
 func (p *Places[O, C]) peer(name string) *peer[O] {
 	to := p.peers[name]
 	if to == nil {
@@ -160,8 +163,8 @@ func (p *Places[O, C]) peer(name string) *peer[O] {
 	return to
 }
 
-// End ends the turn of an owner, Nobody if it is not known whose it is. Nothing is learned from it
-// if it may go on in the next, with another.
+// End ends the turn of an owner; Nobody if the turn's owner is not known. If the owner may go on in the next turn
+// together with another (together), nothing is learned from it.
 func (p *Places[O, C]) End(o O, together bool) {
 	r, mixed := p.owners[o], together || p.turn.mixed
 	switch {
@@ -175,8 +178,8 @@ func (p *Places[O, C]) End(o O, together bool) {
 	clear(p.turn.sent)
 }
 
-// room reports whether there was room for all calls of the turn that ends: to none of the peers that
-// were called since Sleeps as many ran at once as ever do; or nobody else can have taken it.
+// room reports whether there was room for all calls of the turn that ends. There was if no peer called since Sleeps
+// had as many calls at once as it ever has, or if no other owner can have taken the room.
 func (p *Places[O, C]) room() bool {
 	if p.pass == LearnAlone && p.Standing.Len() == 0 && p.crowded == 0 {
 		return true
@@ -189,7 +192,7 @@ func (p *Places[O, C]) room() bool {
 	return p.full == 0
 }
 
-// queue puts an owner in line for what it asked for in the turn that ends, and was not sent.
+// queue puts an owner in line for the calls that it asked for in the turn that ends and that were not sent.
 func (p *Places[O, C]) queue(o O, r *placed) {
 	known := r.known(p.asked)
 	if known == nil {
@@ -210,8 +213,8 @@ func (p *Places[O, C]) queue(o O, r *placed) {
 	}
 }
 
-// Turn begins the turn of an owner after that of another, Nobody if it is not known whose one is; fires is when
-// the first timer does that is set in it.
+// Turn begins the turn of owner to, after that of owner from; Nobody if an owner is not known. fires is when the
+// first timer fires that is set in the new turn.
 func (p *Places[O, C]) Turn(from, to O, at, fires recording.Time) {
 	if r := p.owners[from]; r != nil && from != to && r.under == 0 && p.turn.fires <= at {
 		p.Standing.Rejoin(from, at)
@@ -220,8 +223,8 @@ func (p *Places[O, C]) Turn(from, to O, at, fires recording.Time) {
 	p.turn.since, p.turn.fires, p.crowded = at, fires, p.full
 }
 
-// First gives a call that is sent to a peer to who has waited longest for that. It is not decided by that where
-// nobody waits, and Nobody's where it is not known who.
+// First assigns a call sent to a peer to the owner that has waited longest for that peer. decided is false if no
+// owner waits. If decided is true and the owner is Nobody, it is not known which owner waits.
 func (p *Places[O, C]) First(call C, to string) (o O, decided bool) {
 	at := p.peer(to)
 	if at.line.Len() == 0 && at.peak < at.most {
@@ -239,13 +242,13 @@ func (p *Places[O, C]) First(call C, to string) (o O, decided bool) {
 	return w.Owner, true
 }
 
-// granted notes that a call was sent for who waited.
+// granted notes that a call was sent for an owner that waited.
 func (p *Places[O, C]) granted(call C, w Waiter[O]) {
 	p.calls[call] = placedCall[O]{w.Owner, int16(w.Depth)}
 	p.owners[w.Owner].queued--
 }
 
-// Send notes a call to a peer: of an owner as it is known, else Nobody; and whether that sent it in its own
+// Send notes a call to a peer, with its owner as far as known (else Nobody), and whether the owner sent it in its own
 // turn.
 func (p *Places[O, C]) Send(call C, to string, o O, own bool) {
 	at, r := p.peer(to), p.owners[o]

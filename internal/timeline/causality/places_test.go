@@ -7,15 +7,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// playPlaces plays a drawing of owners that send calls to one peer, a sign for each step, and returns whose
-// calls were given by who stood in line.
+// playPlaces runs a drawing of owners that send calls to one peer, with a sign for each step. It returns the owners
+// of the calls whose sender is asked for.
 //
-//	A   A comes, or goes on: its turn runs     +1  whose turn runs sends call 1
-//	-1  call 1 is answered: its owner's turn   ?1  somebody sends call 1: whose is it?
+//	A   A comes, or goes on: its turn runs     +1  the turn's owner sends call 1
+//	-1  call 1 is answered: its owner's turn   ?1  call 1 is sent: which owner's is it?
 //	/A  A is over                              =1A call 1 is sent, and known to be A's
 //	.   nothing more is done for now
 //
-// Of call 1, "=" says that no line decides: it is of whose turn runs; "-" that it is nobody's.
+// For call 1, "=" says that no line decides: it belongs to the owner of the running turn; "-" says that its owner is
+// not known.
 func playPlaces(p *Places[rune, rune], pass Pass, drawing string) string {
 	p.Begin(pass)
 	var got []string
@@ -63,7 +64,7 @@ func playPlaces(p *Places[rune, rune], pass Pass, drawing string) string {
 	return strings.Join(got, " ")
 }
 
-// TestPlaces: two calls run at once at most, and where there is room each owner sends one as it comes.
+// TestPlaces: at most two calls run at once, and each owner sends one when it comes, if there is room.
 func TestPlaces(t *testing.T) {
 	const full = "A +1 B +2 . "
 	for _, proof := range []struct{ because, drawing, owners string }{
@@ -84,8 +85,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestRoomThatIsLearnedFrom: of a peer that answers one call at a time, what owners ask for is learned only where
-// nobody else was there to take the place.
+// TestRoomThatIsLearnedFrom: with a peer that answers one call at a time, what owners ask for is learned only if no
+// other owner was there to take the place.
 func TestRoomThatIsLearnedFrom(t *testing.T) {
 	const (
 		alone  = "A +1 . -1 /A . B +2 . -2 /B . C +3 . -3 /C . D +4 . -4 /D . E +5 . -5 /E ."

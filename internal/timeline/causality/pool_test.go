@@ -7,13 +7,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// playPool plays a drawing of owners that ask for calls, a sign for each step, and returns whose each call was, in
-// order: "!" that it is proven.
+// playPool runs a drawing of owners that ask for calls, with a sign for each step, and returns the owner of each
+// call, in order; "!": it is proven.
 //
 //	A    A asks for a call, and waits
-//	+X   a call is sent in the turn of X, to whom the line gives it
+//	+X   a call is sent in the turn of X; the line decides its owner
 //	-A   a call of A is answered
-//	/AB  A is over, in the turn of B; "/A-": of nobody known
+//	/AB  A is over, in the turn of B; "/A-": of no known owner
 func playPool(p *Pool[rune, rune], drawing string) string {
 	owner := func(sign byte) rune {
 		if sign == '-' {
@@ -52,7 +52,7 @@ func playPool(p *Pool[rune, rune], drawing string) string {
 	return strings.Join(calls, " ")
 }
 
-// TestPool: calls are of who stands first, and the ends of owners confirm that or mend it.
+// TestPool: calls belong to the first owner in line, and the ends of owners confirm or correct that.
 func TestPool(t *testing.T) {
 	for _, proof := range []struct {
 		because string
@@ -78,7 +78,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestConfirmed: of a pool of which one end contradicts what was guessed, nine others must confirm it.
+// TestConfirmed: if one end contradicts the guesses about a pool, nine others must confirm them.
 func TestConfirmed(t *testing.T) {
 	p := NewPool[rune, rune](func(rune) int { return 1 })
 	if playPool(p, "A B +X +X -A /BA -A /AA"); p.Confirmed() {

@@ -5,19 +5,19 @@ import "math"
 // Portion bounds how many of some calls an owner made.
 type Portion struct{ Least, Most int }
 
-// Exactly is the portion of an owner of which it is known how many calls it made.
+// Exactly is the portion of an owner whose number of calls is known.
 func Exactly(n int) Portion { return Portion{n, n} }
 
-// AtLeast is that of an owner of which no more is known.
+// AtLeast is the portion of an owner of which only a lower bound is known.
 func AtLeast(n int) Portion { return Portion{n, math.MaxInt32} }
 
-// Makers are the owners that may have made a call, by place: those from First to Last.
+// Makers are the owners that may have made a call, by index: those from First to Last.
 type Makers struct{ First, Last int }
 
-// Deal tells who may have made each of n calls that went through a FIFO line, where all calls of an owner come
-// before those of the next. Nothing is told if no numbers within the portions add up to n.
+// Deal tells which owners may have made each of n calls that went through a FIFO line, if all calls of one owner come
+// before those of the next. It returns nil if no numbers within the portions add up to n.
 func Deal(n int, portions []Portion) []Makers {
-	var before, after Portion // how many calls were made by those before an owner, and by those behind it
+	var before, after Portion // how many calls the owners before, and after, the current one made
 	for _, p := range portions {
 		after.Least, after.Most = after.Least+p.Least, after.Most+p.Most
 	}

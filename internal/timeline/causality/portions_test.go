@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeal: owners A, B, C asked for calls in this order. "A2" made two, "A?" any number, "A1+" one at least. Each
-// word of the result is a call: who may have made it.
+// TestDeal: owners A, B, C asked for calls in this order. "A2" made two, "A?" any number, "A1+" at least one. Each
+// word of the result is a call: the owners that may have made it.
 func TestDeal(t *testing.T) {
 	for _, proof := range []struct {
 		because  string

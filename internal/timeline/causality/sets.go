@@ -1,23 +1,23 @@
 package causality
 
-// Sets are sets of work that is of one owner, whichever that is. What is known of some of a set is known of all.
-// A set of which two owners are known contradicts itself, and is nobody's.
+// Sets groups work that belongs to the same owner, whichever that is. What is known about one member of a set holds
+// for all of them. A set for which two owners are known contradicts itself and counts as unattributed.
 type Sets[W, O ~int32] struct {
-	Work []W // that is in a set, in the order in which it came: by place
+	Work []W // the work that is in a set, in the order in which it came; its index is the work's place
 
-	real   int     // how much work there is; what is beyond was made
-	places []int32 // by work: its place in the lists, plus 1
+	real   int     // the number of real work items; higher numbers were made
+	places []int32 // by work: its place, plus 1
 	parent []int
-	owner  []O    // by root: Nobody, or the last that was known
-	odd    []bool // by root: two are known
+	owner  []O    // by root: Nobody, or the last known owner
+	odd    []bool // by root: two owners are known
 }
 
-// NewSets returns sets of so much work, numbered from 0, none of which is in one.
+// NewSets returns empty sets for so many work items, numbered from 0.
 func NewSets[W, O ~int32](work int) Sets[W, O] {
 	return Sets[W, O]{real: work, places: make([]int32, work)}
 }
 
-// Reset forgets all sets, and work that was made.
+// Reset drops all sets, and the work that was made.
 func (s *Sets[W, O]) Reset() {
 	for _, w := range s.Work {
 		s.places[w] = 0
@@ -26,7 +26,7 @@ func (s *Sets[W, O]) Reset() {
 	s.Work, s.parent, s.owner, s.odd = s.Work[:0], s.parent[:0], s.owner[:0], s.odd[:0]
 }
 
-// Make makes work that stands for an owner of whom nothing is known yet.
+// Make makes a work item that stands for an owner about which nothing is known yet.
 func (s *Sets[W, O]) Make() W {
 	w := W(len(s.places))
 	s.places = append(s.places, 0)
@@ -34,16 +34,16 @@ func (s *Sets[W, O]) Make() W {
 	return w
 }
 
-// Made reports work that was made.
+// Made reports whether a work item was made by Make.
 func (s *Sets[W, O]) Made(w W) bool { return int(w) >= s.real }
 
-// Find returns the place of some work; not ok if it is in no set.
+// Find returns the place of a work item; not ok if it is in no set.
 func (s *Sets[W, O]) Find(w W) (place int, ok bool) {
 	i := int(s.places[w])
 	return i - 1, i > 0
 }
 
-// Add makes a set of work that is in none, and returns its place.
+// Add puts a work item into a set of its own if it is in none, and returns its place.
 func (s *Sets[W, O]) Add(w W) int {
 	i, ok := s.Find(w)
 	if !ok {
@@ -55,7 +55,7 @@ func (s *Sets[W, O]) Add(w W) int {
 	return i
 }
 
-// Root is the place that stands for the set of what is at a place.
+// Root is the place that represents the set of the item at place i.
 func (s *Sets[W, O]) Root(i int) int {
 	for s.parent[i] != i {
 		s.parent[i] = s.parent[s.parent[i]]
@@ -64,7 +64,7 @@ func (s *Sets[W, O]) Root(i int) int {
 	return i
 }
 
-// Join says that some work is of the same owner as other.
+// Join says that two work items belong to the same owner.
 func (s *Sets[W, O]) Join(w, other W) {
 	i, j := s.Root(s.Add(w)), s.Root(s.Add(other))
 	if i == j {
@@ -76,7 +76,7 @@ func (s *Sets[W, O]) Join(w, other W) {
 	}
 }
 
-// Claim says whose some work is.
+// Claim says that a work item belongs to an owner.
 func (s *Sets[W, O]) Claim(w W, o O) { s.claim(s.Root(s.Add(w)), o) }
 
 func (s *Sets[W, O]) claim(root int, o O) {
@@ -84,13 +84,13 @@ func (s *Sets[W, O]) claim(root int, o O) {
 	s.owner[root] = o
 }
 
-// Claimed is the last of whom it was said that the set of what is at a place is, though another may have been before.
+// Claimed is the owner that was last claimed for the set of the item at place i, even if another was claimed before.
 func (s *Sets[W, O]) Claimed(i int) O { return s.owner[s.Root(i)] }
 
-// Odd reports that the set of what is at a place contradicts itself.
+// Odd reports whether the set of the item at place i contradicts itself.
 func (s *Sets[W, O]) Odd(i int) bool { return s.odd[s.Root(i)] }
 
-// Owner is whose some work is; Nobody if that is not known.
+// Owner is the owner of a work item; Nobody if it is not known.
 func (s *Sets[W, O]) Owner(w W) O {
 	if i, ok := s.Find(w); ok && !s.Odd(i) {
 		return s.Claimed(i)

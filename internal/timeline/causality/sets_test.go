@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSets: work is of whom some of its set is. In a drawing "12" says that 1 and 2 are of one owner, "1A" that 1 is A's,
-// and "*" that there is work 5, and on, that nobody was seen to do.
+// TestSets: work belongs to the owner of any member of its set. In a drawing, "12" says that 1 and 2 belong to one
+// owner, "1A" that 1 belongs to A, and "*" that there is work, from 5 on, that was not seen to be done.
 func TestSets(t *testing.T) {
 	for _, proof := range []struct{ because, drawing, owners string }{
 		{"nothing is known", "", "-----"},

@@ -6,27 +6,27 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Nobody is the owner of what is not known to be anybody's.
+// Nobody is the owner of what is not known to belong to any owner.
 const Nobody = -1
 
-// Shares divide tasks among owners, where it is known of each task whose it may be, and of owners how many
-// tasks each put into a queue.
+// Shares divides tasks among owners. It needs, for each task, the owners that it may belong to, and for each owner
+// how many tasks it put into a queue.
 type Shares[O ~int32] struct {
-	May  [][]O                      // by task: whose it may be; used up
-	Blur []recording.Time           // when other tasks were taken that may be anybody's
-	Left func(O) (n int, sure bool) // how many of the tasks are an owner's; not sure if that is not known
-	Life func(O) (s Span, all bool) // from when to when an owner's tasks are taken; not all if some are beyond what was seen
+	May  [][]O                      // by task: the possible owners; used up by Solve
+	Blur []recording.Time           // when other tasks were taken that may belong to any owner
+	Left func(O) (n int, sure bool) // how many of the tasks belong to an owner; not sure if that is not known
+	Life func(O) (s Span, all bool) // the span in which an owner's tasks are taken; not all if some lie outside what was seen
 
-	Whose []O // by task: what was found; Nobody
+	Whose []O // result, by task: its owner or Nobody
 	Odd   int // contradictions
 
-	of   map[O][]int // the tasks that may be an owner's
-	left map[O]int   // how many of them are, of owners of which that is known
-	todo []O         // those of which something changed
+	of   map[O][]int // by owner: the tasks that may belong to it
+	left map[O]int   // by owner, if known: how many tasks it still lacks
+	todo []O         // owners for which something changed
 }
 
-// Solve draws all conclusions: an owner that has all its tasks has no other; one that may have no more than it
-// lacks has all those.
+// Solve draws all conclusions. An owner that has all its tasks gets no other. If the candidates of an owner are
+// exactly as many as it lacks, it gets all of them.
 func (s *Shares[O]) Solve() {
 	s.of, s.left = map[O][]int{}, map[O]int{}
 	slices.Sort(s.Blur)
@@ -52,7 +52,7 @@ func (s *Shares[O]) Solve() {
 	}
 }
 
-// Settle gives a task to the only one whose it may be.
+// Settle assigns a task that has only one possible owner.
 func (s *Shares[O]) Settle(i int) {
 	if s.Whose[i] != Nobody || len(s.May[i]) != 1 {
 		return
@@ -65,7 +65,7 @@ func (s *Shares[O]) Settle(i int) {
 	}
 }
 
-// look draws the conclusions for an owner: it has all its tasks, or all that may be its are.
+// look draws the conclusions for one owner: it has all its tasks, or it gets all its candidates.
 func (s *Shares[O]) look(o O) {
 	open := s.of[o][:0]
 	for _, i := range s.of[o] {
@@ -90,7 +90,7 @@ func (s *Shares[O]) look(o O) {
 	}
 }
 
-// clear reports that all tasks that may be an owner's are known as such.
+// clear reports whether all tasks that may belong to an owner are known as candidates.
 func (s *Shares[O]) clear(o O) bool {
 	life, all := s.Life(o)
 	before, _ := slices.BinarySearch(s.Blur, life.From)
@@ -98,7 +98,7 @@ func (s *Shares[O]) clear(o O) bool {
 	return all && before == upTo
 }
 
-// not notes whose a task is not.
+// not notes that a task does not belong to an owner.
 func (s *Shares[O]) not(i int, o O) {
 	s.May[i] = slices.DeleteFunc(s.May[i], func(x O) bool { return x == o })
 	if len(s.May[i]) == 0 {
@@ -107,7 +107,7 @@ func (s *Shares[O]) not(i int, o O) {
 	s.Settle(i)
 }
 
-// take gives a task to an owner.
+// take assigns a task to an owner.
 func (s *Shares[O]) take(i int, o O) {
 	for _, x := range s.May[i] {
 		if _, sure := s.left[x]; sure && x != o {

@@ -2,41 +2,42 @@ package causality
 
 import "github.com/getdwell/dwell/recording"
 
-// Tally is how many of some there are, and how many of them say otherwise than a rule.
+// Tally counts cases, and how many of them contradict a rule.
 type Tally struct{ All, Odd int }
 
-// Add counts one, which is an exception or not.
+// Add counts one case; odd: it contradicts the rule.
 func (n *Tally) Add(odd bool) {
 	if n.All++; odd {
 		n.Odd++
 	}
 }
 
-// Exceptions is of how many, at least, one may say otherwise than a rule.
+// Exceptions is the least number of cases per exception that a rule allows.
 const Exceptions = 64
 
-// Rule reports that there are enough, and hardly one is an exception.
+// Rule reports whether there are enough cases and hardly any exception: at most one in Exceptions.
 func (n Tally) Rule(enough int) bool { return n.All >= enough && n.Odd*Exceptions <= n.All }
 
-// Holds reports that a rule is believed: enough say the same, and so many for each that says otherwise.
+// Holds reports whether a rule is believed: enough cases agree with it, and at least forEach for each one that does
+// not.
 func (n Tally) Holds(enough, forEach int) bool {
 	right := n.All - n.Odd
 	return right >= enough && right >= forEach*n.Odd
 }
 
-// Tallies hold a rule against what is known otherwise, of each kind by itself: of a process, a place
-// in its code, a queue.
+// Tallies check a rule against what is known otherwise, separately for each kind: for each process, place in its
+// code, or queue.
 type Tallies[K comparable] map[K]Tally
 
-// Add counts one of a kind, which is an exception or not.
+// Add counts one case of a kind; odd: it contradicts the rule.
 func (n Tallies[K]) Add(k K, odd bool) {
 	t := n[k]
 	t.Add(odd)
 	n[k] = t
 }
 
-// Judged tells what each kind is judged by: what is known of it, or, where that is few, what is known of all
-// such of a wider kind together.
+// Judged returns the tally by which each kind is judged: its own, or, if that has fewer than few cases, the sum of
+// all such small tallies of the same wider kind.
 func (n Tallies[K]) Judged(few int, wider func(K) K) func(K) Tally {
 	together := Tallies[K]{}
 	for k, t := range n {
@@ -52,13 +53,13 @@ func (n Tallies[K]) Judged(few int, wider func(K) K) func(K) Tally {
 	}
 }
 
-// How many must say the same as a rule for each that says otherwise.
+// How many cases must agree with a rule for each case that does not.
 const (
-	Usually = 19  // of what is mostly so, and where what is wrong shows elsewhere too
-	Surely  = 100 // of what alone tells whose calls are
+	Usually = 19  // for what is mostly true, if mistakes show elsewhere too
+	Surely  = 100 // for a rule that alone decides the owners of calls
 )
 
-// Reaching is the latest end of a list up to each.
+// Reaching returns, for each element of a list, the latest end of all elements up to it.
 func Reaching[T any](list []T, end func(*T) recording.Time) []recording.Time {
 	reach := make([]recording.Time, len(list))
 	for i := range list {

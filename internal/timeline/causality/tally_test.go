@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Places of which little is known are judged with all other such; one of which much is known, by itself.
+// Places with few cases are judged together with all other such places; a place with many cases is judged by itself.
 func TestWhatLittleIsKnownOfIsJudgedTogether(t *testing.T) {
 	counts := Tallies[string]{"much": {All: 200, Odd: 1}, "few": {All: 3, Odd: 0}, "fewer": {All: 2, Odd: 1}}
 	judged := counts.Judged(4, func(string) string { return "" })
@@ -20,12 +20,12 @@ func TestWhatLittleIsKnownOfIsJudgedTogether(t *testing.T) {
 	}
 }
 
-// A rule that one in 64 contradicts is believed, and none of which too little is known.
+// A rule that one case in 64 contradicts is believed; one with too few cases is not.
 func TestWhatIsBelieved(t *testing.T) {
 	for _, c := range []struct {
 		tally   Tally
-		rule    bool // of 8 and more
-		usually bool // where 8 and more say so
+		rule    bool // with 8 or more cases
+		usually bool // if 8 or more cases agree
 	}{
 		{Tally{7, 0}, false, false},
 		{Tally{8, 0}, true, true},
@@ -43,7 +43,7 @@ func TestWhatIsBelieved(t *testing.T) {
 	}
 }
 
-// What began earlier may reach further than all that began since.
+// What began earlier may reach further than everything that began since.
 func TestReaching(t *testing.T) {
 	list := []Span{{0, 9}, {2, 4}, {3, 12}}
 	if got, want := Reaching(list, func(s *Span) recording.Time { return s.To }), []recording.Time{9, 9, 12}; !slices.Equal(got, want) {

@@ -1,19 +1,21 @@
-// Package gocalls decides to which requests the calls of Go programs belong, as far as goroutines tell more than the
-// threads they run on (Associate). The Why of a call names the rule that decided: a call of a wrong request is mended in
-// that rule's function.
+// Package gocalls decides to which requests the calls of Go programs belong, as far as goroutines reveal more than
+// the threads that run them (Associate). The Why of a call names the rule that decided. If a call was given to the
+// wrong request, look at the function of that rule:
 //
 //	Why               function            evidence
 //	WhyGoCall         handedBy            the request's goroutine handed the call to a pooled connection
-//	WhyHandOff        tasks (gotasks.go)  a goroutine wrote it that had taken a task of the request from a channel, and
-//	                                      gave back the result
-//	WhyGoChild        child               one wrote it that the request's goroutine made, or whose maker did; what was
-//	                                      made before the request was read works for something else
-//	WhyGoDial         byDials             nothing of these was seen, but the request's goroutine had just dialled the
-//	                                      connection, and no other can have taken it
-//	WhyReused                             the connection was used before, and who handed the call to it was not seen
+//	WhyHandOff        tasks (gotasks.go)  the goroutine that wrote the call had taken a task of the request from a channel,
+//	                                      and then gave back the result
+//	WhyGoChild        child               the goroutine that wrote the call was started by the request's goroutine, or by
+//	                                      one that descends from it; a goroutine started before the request was read works
+//	                                      for something else
+//	WhyGoDial         byDials             none of these was seen, but the request's goroutine had just dialled the
+//	                                      connection, and no other request can have taken it
+//	WhyReused                             the connection was used before, and it was not seen which goroutine handed the
+//	                                      call to it: the call stays unattributed
 //
-// A call that the request's own goroutine wrote is given to it before, in package build.
-// AddStrands lists the goroutines before that, and Lives keeps what questions to the Timeline need (golives.go).
+// Calls that the request's own goroutine wrote are assigned before that, in package build. AddStrands runs first and
+// makes goroutines strands. Lives keeps what later questions to the Timeline need (golives.go).
 package gocalls
 
 import (
@@ -24,8 +26,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// AddStrands adds a Strand for each goroutine that served a request or wrote a
-// call, and moves those requests and calls to it.
+// AddStrands adds a Strand for each goroutine that served a request or wrote a call, and moves those requests and
+// calls to it.
 func AddStrands(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) {
 	index := facts.GoroutineIndex{}
 	for i := range t.Requests {
@@ -53,19 +55,19 @@ func AddStrands(t *timeline.Timeline, f *facts.Facts, requests []exchange.Reques
 	}
 }
 
-// goroutines are what the rules go by.
+// goroutines is the state that all rules share.
 type goroutines struct {
 	t       *timeline.Timeline
 	f       *facts.Facts
 	calls   []exchange.Call
 	owners  timeline.Stints
 	strands facts.GoroutineIndex
-	made    map[timeline.StrandID][]recording.Time // when its goroutine made calls, in order
-	worked  timeline.Stints                        // by strand: for whose requests it worked besides its own
+	made    map[timeline.StrandID][]recording.Time // by strand: when its goroutine made calls, in order
+	worked  timeline.Stints                        // by strand: the spans in which it worked for requests that other goroutines had read
 }
 
-// Associate gives the calls of Go programs to their requests, and notes what goroutines did
-// for requests that others had read.
+// Associate assigns the calls of Go programs to their requests, and notes what goroutines did for requests that other
+// goroutines had read.
 func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, o timeline.Stints) {
 	g := &goroutines{t: t, f: f, calls: calls, owners: o, strands: facts.IndexGoroutines(t)}
 	if len(g.strands) == 0 {
@@ -78,8 +80,8 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, o ti
 	g.addParts()
 }
 
-// byWriters gives calls to the request whose goroutine handed them to their
-// connection, or wrote them itself, or started the goroutine that did.
+// byWriters assigns a call to the request whose goroutine handed it to its connection, wrote it itself, or started
+// the goroutine that did.
 func (g *goroutines) byWriters() {
 	next, conn := 0, timeline.None
 	for i := range g.t.Calls {
@@ -107,8 +109,8 @@ func (g *goroutines) byWriters() {
 	}
 }
 
-// writer is the goroutine that wrote a call; alone, if it read the answer, too: then it is not one of a
-// pool's connection.
+// writer is the goroutine that wrote a call. It is alone if it also read the answer: then it does not belong to a
+// pooled connection, which has one goroutine for each direction.
 func (g *goroutines) writer(w *exchange.Call) (by recording.GoroutineID, alone bool) {
 	conn := &g.f.Conns[w.Conn]
 	by = conn.Chunks[recording.Write][w.Exchange.Asked.First].Goroutine
@@ -118,12 +120,13 @@ func (g *goroutines) writer(w *exchange.Call) (by recording.GoroutineID, alone b
 	return by, conn.Chunks[recording.Read][w.Exchange.Replied.First].Goroutine == by
 }
 
-// goDialled bounds the time between a connection's being up and its first request: a
-// dial that its request did not wait for leaves an idle connection for anyone. Who dialled itself, and made no call since, waited for it.
+// goDialled bounds the time between a connection's being up and its first request. A longer gap means that the
+// request did not wait for the dial, which left an idle connection for any request. A goroutine that dialled itself
+// and made no call since did wait for the dial, however long the gap.
 const goDialled recording.Duration = 1_000_000
 
-// handedBy associates a call of which is known who handed it to its connection, and
-// when: there it began.
+// handedBy assigns a call for which it is known which goroutine handed it to its connection, and when. The call
+// begins at that time.
 func (g *goroutines) handedBy(c *timeline.Call, w *exchange.Call, handed facts.GoCallAt) {
 	k := timeline.GoroutineKey{Process: c.Process, Goroutine: handed.Goroutine}
 	if s, ok := g.strands[k]; ok {
@@ -138,15 +141,15 @@ func (g *goroutines) handedBy(c *timeline.Call, w *exchange.Call, handed facts.G
 	own := g.f.Conns[w.Conn].Decl.Parent == handed.Goroutine && !within(g.made[g.strands.Of(k)], c.ConnectFrom, handed.At)
 	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || !own && handed.At.Sub(up) > goDialled ||
 		c.Request != timeline.None && c.Start < g.t.Requests[c.Request].FirstRead) {
-		exchange.Warmed(c, &w.Bounds) // it was dialled for another
+		exchange.Warmed(c, &w.Bounds) // it was dialled for another call
 		return
 	}
 	c.Start = min(c.Start, handed.At)
 	exchange.Settle(c, &w.Bounds)
 }
 
-// helped returns the request that a goroutine without one of its own worked for, and why:
-// it did a task of it, or one of its ancestors serves it.
+// helped returns the request that a goroutine without a request of its own worked for, and the rule: it did a task of
+// that request, or one of its ancestors serves it.
 func (g *goroutines) helped(k timeline.GoroutineKey, at recording.Time) (timeline.RequestID, string) {
 	if s, ok := g.strands[k]; ok && len(g.worked) > 0 {
 		if r := g.worked.At(s, at); r != timeline.None {
@@ -159,12 +162,11 @@ func (g *goroutines) helped(k timeline.GoroutineKey, at recording.Time) (timelin
 	return timeline.None, timeline.WhyNoOwner
 }
 
-// goGenerations bounds how far up a goroutine's ancestors are asked.
+// goGenerations bounds how many generations of ancestors are searched.
 const goGenerations = 8
 
-// child returns the request that a goroutine works for because one of its ancestors
-// serves it, None if there is none. A goroutine that was seen before that request was
-// read was started for something else.
+// child returns the request that a goroutine works for because one of its ancestors serves it; None if there is none.
+// A goroutine that was seen before that request was read was started for something else.
 func (g *goroutines) child(k timeline.GoroutineKey, at recording.Time) timeline.RequestID {
 	first := at
 	for range goGenerations {
@@ -185,22 +187,23 @@ func (g *goroutines) child(k timeline.GoroutineKey, at recording.Time) timeline.
 	return timeline.None
 }
 
-// Ancestors finds the request that a goroutine served at a time, or one that led to it.
+// Ancestors returns a function that finds the request that a goroutine served at a time, or that one of its ancestors
+// served.
 func Ancestors(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) waits.ServedBy {
 	return (&goroutines{t: t, f: f, owners: o, strands: facts.IndexGoroutines(t)}).child
 }
 
-// pool is what goes by one pool of connections: a process and a peer.
+// pool identifies a pool of connections by its process and peer.
 type pool struct {
 	process recording.ProcessID
 	peer    string
 }
 
-// byDials gives calls on new connections, of which it was not seen who handed them over, to the request
-// whose goroutine started the dial. Of reused ones nothing is known.
+// byDials assigns calls on new connections, if it was not seen which goroutine handed them over, to the request whose
+// goroutine started the dial. Nothing is known about calls on reused connections.
 func (g *goroutines) byDials() {
 	t := g.t
-	pooled := map[pool]bool{} // some connection was used more than once
+	pooled := map[pool]bool{} // some connection of the pool was used more than once
 	for i := range t.Conns {
 		if c := &t.Conns[i]; c.Exchanges > 1 || c.Existing && c.Exchanges > 0 {
 			pooled[pool{c.Process, c.Peer}] = true

@@ -10,7 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Lives lists them. The ids of calls change once more, in OrderCalls.
+// Lives collects, by strand, what goroutines did: their stints, calls, wake-ups and select waits. The ids of calls
+// change once more afterwards, in OrderCalls.
 func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []exchange.Call) timeline.Goroutines {
 	g := &goroutines{t: t, f: f, strands: facts.IndexGoroutines(t)}
 	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: g.selects(), Timed: g.timed(runs), Starters: g.starters()}
@@ -39,14 +40,13 @@ func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []ex
 	return l
 }
 
-// A goroutine that waits in a select, for a result or until its client gives up, is on no
-// thread, and nothing else is seen of it until somebody hands it something, or takes it. That
-// one is seen; and if it did a task of the request, what it did is what was waited for, and
-// before that the tasks of others that it was busy with. If a timer handed over the time, it
-// slept.
+// A goroutine that waits in a select, for a result or until its client gives up, runs on no thread. Nothing is seen
+// of it until another goroutine hands it something or takes something from it. That goroutine is seen. If it did a
+// task of the request, the request waited for that task, and before it for the tasks of other requests that kept the
+// goroutine busy. If a timer ended the wait, the goroutine slept.
 
-// selects lists by strand how waits in a select ended, in order of time. What the goroutines
-// of a connection hand over is the connection's.
+// selects lists, by strand, how waits in a select ended, in order of time. What the goroutines of a connection hand
+// over belongs to the connection.
 func (g *goroutines) selects() map[timeline.StrandID][]timeline.SelectEnd {
 	if len(g.f.Parks.Unparks) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (g *goroutines) selects() map[timeline.StrandID][]timeline.SelectEnd {
 		by := g.f.GoKeyOf(u.Thread, u.Goroutine)
 		conn, kept := keep[by]
 		switch {
-		case u.Goroutine == recording.NoGoroutine || g.byTimer(u): // no goroutine hands over the time, or whichever looked for work
+		case u.Goroutine == recording.NoGoroutine || g.byTimer(u): // the end of a timer: by no goroutine, or by whichever looked for work
 			x.Timer = true
 		case kept:
 			x.Conn = conn
@@ -73,11 +73,11 @@ func (g *goroutines) selects() map[timeline.StrandID][]timeline.SelectEnd {
 	return of
 }
 
-// mainGoroutine is started by the runtime, as those are that timers start.
+// mainGoroutine is started by the runtime, like the goroutines that timers start.
 const mainGoroutine recording.GoroutineID = 1
 
-// timed finds the goroutines that a timer started, as of time.AfterFunc, and when they began: no goroutine did, in a
-// program that tells who starts its goroutines.
+// timed finds the goroutines that a timer started, as time.AfterFunc does, and when they began. The evidence: no
+// goroutine started them, in a program for which the starters of goroutines are known.
 func (g *goroutines) timed(runs running.GoRuns) map[timeline.StrandID]recording.Time {
 	told, of := map[recording.ProcessID]bool{}, map[timeline.StrandID]recording.Time{}
 	for _, u := range g.f.Parks.Unparks {
@@ -92,7 +92,8 @@ func (g *goroutines) timed(runs running.GoRuns) map[timeline.StrandID]recording.
 	return of
 }
 
-// starters finds who started the goroutines that serve requests: of a server, the one that takes connections.
+// starters finds, for each goroutine that serves a request, the goroutine that started it. In a server, that is the
+// one that accepts connections.
 func (g *goroutines) starters() map[timeline.StrandID]timeline.StrandID {
 	of := map[timeline.StrandID]timeline.StrandID{}
 	for i := range g.t.Requests {
@@ -106,7 +107,7 @@ func (g *goroutines) starters() map[timeline.StrandID]timeline.StrandID {
 	return of
 }
 
-// connectionGoroutines are those that read and write on connections for others, and on which.
+// connectionGoroutines returns the goroutines that read and write on connections for others, with the connection.
 func connectionGoroutines(f *facts.Facts) map[timeline.GoroutineKey]int32 {
 	keep := map[timeline.GoroutineKey]int32{}
 	for i := range f.Conns {

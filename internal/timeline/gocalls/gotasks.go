@@ -11,20 +11,20 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A goroutine that serves no request may work for those that others have read: it takes a
-// task from a channel and gives the result back on one. Who met whom at a channel is known
-// where one of them had to wait. From taking a request's task until giving its result back,
-// with nobody else met in between, it works for that request.
+// A goroutine that serves no request may work for requests that other goroutines have read: it takes a task from a
+// channel and gives the result back on one. Which two goroutines met at a channel is known if one of them had to
+// wait. From taking a request's task until giving its result back, with no other meeting in between, the goroutine
+// works for that request.
 
-// meeting is when a goroutine that serves no request met one that serves one.
+// meeting is when a goroutine that serves no request met one that serves a request.
 type meeting struct {
 	at      recording.Time
 	request timeline.RequestID
-	gives   bool // it gave a result back; else it took a task
+	gives   bool // it gave back a result; else it took a task
 }
 
-// tasks lists, for each strand, the spans in which it worked for requests that others had
-// read, in order of time and disjoint.
+// tasks lists, for each strand, the spans in which it worked for requests that other strands had read, in order of
+// time and disjoint.
 func (g *goroutines) tasks() timeline.Stints {
 	if len(g.f.Parks.Parks)+len(g.f.Parks.Unparks) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (g *goroutines) tasks() timeline.Stints {
 	for s, list := range g.meetings() {
 		slices.SortStableFunc(list, func(a, b meeting) int { return cmp.Compare(a.at, b.at) })
 		called := g.made[timeline.StrandID(s)]
-		var between causality.Tally // results, one after the other; odd: it made no call in between
+		var between causality.Tally // pairs of consecutive results; odd: no call in between
 		for i := 1; i < len(list); i++ {
 			if a, b := &list[i-1], &list[i]; a.gives && b.gives {
 				between.Add(!within(called, a.at, b.at))
@@ -42,14 +42,14 @@ func (g *goroutines) tasks() timeline.Stints {
 		for i := 1; i < len(list); i++ {
 			a, b := &list[i-1], &list[i]
 			taken := !a.gives && a.request == b.request
-			// What lay in the channel's buffer is taken without meeting anybody. That it was taken
-			// alone is known of goroutines that make a call for each.
+			// A task that lay in the channel's buffer is taken without meeting anybody. That nothing else was taken
+			// is known only for goroutines that make a call for each task.
 			alone := a.gives && between.Holds(0, causality.Usually) && within(called, a.at, b.at)
 			if !b.gives || a.at >= b.at || !taken && !alone {
 				continue
 			}
 			if len(g.t.UnseenIn(timeline.UnseenChannels, g.t.Strands[s].Process, a.at, b.at)) > 0 {
-				continue // whom else it met then is not known
+				continue // what else it met then is not known
 			}
 			from := max(a.at, g.t.Requests[b.request].FirstRead)
 			tasks[s] = append(tasks[s], timeline.Stint{From: min(from, b.at), To: b.at, Request: b.request})
@@ -58,7 +58,7 @@ func (g *goroutines) tasks() timeline.Stints {
 	return tasks
 }
 
-// meetings lists those of each strand.
+// meetings lists the meetings of each strand.
 func (g *goroutines) meetings() [][]meeting {
 	of := make([][]meeting, len(g.t.Strands))
 	ends, told := g.f.Unparked(), map[*recording.Unpark]bool{}
@@ -72,7 +72,7 @@ func (g *goroutines) meetings() [][]meeting {
 			told[u.Unpark] = true
 		}
 	}
-	for _, u := range g.f.Parks.Unparks { // of who waits in a select only the end is seen
+	for _, u := range g.f.Parks.Unparks { // of a wait in a select only the end is seen
 		leaf := g.leafOf(u)
 		if u.Woken != recording.NoGoroutine && !told[u.Unpark] && (leaf == goSend || leaf == goReceive) && !g.byTimer(u) {
 			g.meet(of, g.f.GoKeyOf(u.Thread, u.Woken), u, leaf == goReceive)
@@ -81,14 +81,14 @@ func (g *goroutines) meetings() [][]meeting {
 	return of
 }
 
-// Functions of Go's runtime in which one who does not wait hands something over, or takes
-// it, from one who does.
+// Functions of Go's runtime in which a goroutine that does not wait hands something to a waiting one, or takes it
+// from it.
 const (
 	goSend    = "runtime.send"
 	goReceive = "runtime.recv"
 )
 
-// leafOf is the innermost function on the stack of who let another go on; "" if that is not known.
+// leafOf is the innermost function on the stack with which a goroutine woke another; "" if it is not known.
 func (g *goroutines) leafOf(u facts.Unpark) string {
 	stack := g.f.Stacks.StackIndex.Get(u.Stack)
 	if stack < 0 || stack >= len(g.t.Stacks) {
@@ -97,13 +97,13 @@ func (g *goroutines) leafOf(u facts.Unpark) string {
 	return g.t.Frames[g.t.Stacks[stack].Frame].Function
 }
 
-// byTimer reports that a timer handed over the time.
+// byTimer reports whether a timer ended the wait.
 func (g *goroutines) byTimer(u facts.Unpark) bool {
 	return g.t.OnStack(g.f.Stacks.StackIndex.Get(u.Stack), "time.sendTime")
 }
 
-// meet adds a meeting of one that serves a request with one that serves none: of who waited at a channel, to send if
-// that is so, with who let it go on.
+// meet adds a meeting at a channel if one of the two goroutines serves a request and the other serves none: waits
+// waited, to send if sends is true, and the goroutine of u woke it.
 func (g *goroutines) meet(of [][]meeting, waits timeline.GoroutineKey, u facts.Unpark, sends bool) {
 	waiter, other := g.strands.Of(waits), g.strands.Of(timeline.GoroutineKey{Process: waits.Process, Goroutine: u.Goroutine})
 	if waiter == timeline.None || other == timeline.None || waiter == other {
@@ -116,7 +116,7 @@ func (g *goroutines) meet(of [][]meeting, waits timeline.GoroutineKey, u facts.U
 	}
 }
 
-// whenMade lists by strand when its goroutine made calls, in order.
+// whenMade lists, by strand, when its goroutine made calls, in order.
 func (g *goroutines) whenMade() map[timeline.StrandID][]recording.Time {
 	made := map[timeline.StrandID][]recording.Time{}
 	for i := range g.f.Conns {
@@ -137,7 +137,7 @@ func (g *goroutines) whenMade() map[timeline.StrandID][]recording.Time {
 	return made
 }
 
-// within reports that one of times in order lies between two.
+// within reports whether one of the ordered times lies strictly between from and to.
 func within(list []recording.Time, from, to recording.Time) bool {
 	i := sort.Search(len(list), func(k int) bool { return list[k] > from })
 	return i < len(list) && list[i] < to

@@ -8,10 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Goroutine 23 takes tasks from a channel with a buffer, makes a call for each, and wakes 7,
-// then 17, which wait for its results. That it woke 17 is told by how 17's wait ended and by
-// the stack with which 23 let it go, and yet is one result: the call between both is the task
-// of 17's request.
+// Goroutine 23 takes tasks from a channel with a buffer, makes a call for each, and wakes goroutines 7 and then 17,
+// which wait for its results. That it woke 17 is seen twice, in how 17's wait ended and in the stack with which 23
+// woke it, but counts as one result: the call between the two results is the task of 17's request.
 func TestResultsOfGoroutinesAreCountedOnce(t *testing.T) {
 	const process = recording.ProcessID(1)
 	tl := &timeline.Timeline{

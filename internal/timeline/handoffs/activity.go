@@ -11,44 +11,45 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// activity is what all rules go by: what strands did, and whom they worked for, as far as found yet.
+// activity is the state that all rules share: what strands did, and for which requests they worked, as far as found
+// yet.
 type activity struct {
 	t        *timeline.Timeline
 	f        *facts.Facts
-	o        timeline.Stints                        // for which requests strands worked that they had read themselves
-	serving  timeline.Stints                        // and for which that others had read, and they answer
+	o        timeline.Stints                        // by strand: the requests that it read itself and worked for
+	serving  timeline.Stints                        // by strand: the requests that other strands read and that it answers
 	contexts *contexts                              // nil: none are known
-	open     map[recording.ProcessID]*timeline.Open // the requests of each process
+	open     map[recording.ProcessID]*timeline.Open // the open requests of each process
 	strands  []strand
-	ways     []callWay // by call; none, where no call may have been handed over
+	ways     []callWay // by call; empty if no call may have been handed over
 }
 
-// strand is what one did, each in order of time.
+// strand is what one strand did; each list is in order of time.
 type strand struct {
-	calls   []timeline.CallID // of no request yet, that it sent
-	answers []result          // responses to requests that another had read
+	calls   []timeline.CallID // calls that it sent and that have no request yet
+	answers []result          // responses to requests that another strand had read
 	reads   []readAt
 	woke    []wake
 	jobs    []job
 	takings []taking // what it worked on
 	idle    idleAt
-	handsOn int32 // how often it handed an answer on that another had read
-	least   int   // the calls that each of its tasks makes, at least; unsure: not known
-	even    bool  // all its tasks make as many
+	handsOn int32 // how often it passed on an answer that another strand had read
+	least   int   // the least number of calls that each of its tasks makes; unsure: not known
+	even    bool  // all its tasks make the same number of calls
 }
 
-// callWay is who had to do with a call beside the strand that sent it.
+// callWay says which strands took part in a call besides the one that sent it.
 type callWay struct {
-	carried   bool              // by a strand that does not wait for the answer
-	reader    timeline.StrandID // that read its answer, or None
-	own       bool              // the reader had written it, too
-	delivered bool              // its answer was, to whoever had asked
+	carried   bool              // sent by a strand that does not wait for the answer
+	reader    timeline.StrandID // the strand that read its answer, or None
+	own       bool              // the reader had also written the call
+	delivered bool              // its answer was delivered to the strand that had asked
 }
 
-// manySteps bounds how many steps back are looked at.
+// manySteps bounds how many steps back a search goes.
 const manySteps = 64
 
-// unsure is the number of calls of tasks of which too little is known.
+// unsure is the number of calls per task if too few tasks are known.
 const unsure = -1
 
 func newActivity(t *timeline.Timeline, f *facts.Facts, in Input) *activity {
@@ -58,15 +59,15 @@ func newActivity(t *timeline.Timeline, f *facts.Facts, in Input) *activity {
 	}
 }
 
-// wake is an edge between strands: one made the other runnable from inside a futex wake,
-// as whoever gives back a lock, hands over work or delivers a result does.
+// wake is an edge between strands: one made the other runnable from inside a futex wake. A thread does that when it
+// releases a lock, hands over work or delivers a result.
 type wake struct {
 	at     recording.Time
 	by, of timeline.StrandID
-	off    *timeline.Off // what it ended
+	off    *timeline.Off // the sleep that it ended
 }
 
-// listWakes lists the edges of a recording by who woke.
+// listWakes lists the edges of a recording by the strand that woke the other.
 func (h *activity) listWakes() {
 	counts := make([]int32, len(h.strands))
 	each := func(visit func(wake)) {
@@ -89,12 +90,12 @@ func (h *activity) listWakes() {
 	}
 }
 
-// mayBeHanded reports a call on a strand that may have made it for another's request.
+// mayBeHanded reports a call on a strand that may have made it for a request of another strand.
 func (h *activity) mayBeHanded(c *timeline.Call) bool {
 	return c.Strand != timeline.None && int(c.Strand) < len(h.f.Threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
 }
 
-// sort puts each strand's calls in order of being sent, and its answers.
+// sort puts each strand's calls in order of being sent, and its answers in order of time.
 func (h *activity) sort() {
 	for i := range h.strands {
 		s := &h.strands[i]
@@ -103,7 +104,7 @@ func (h *activity) sort() {
 	}
 }
 
-// sent is when a call was written, or began if it never was.
+// sent is when a call was written, or began if it was never written.
 func (h *activity) sent(c timeline.CallID) recording.Time {
 	if at := h.t.Calls[c].SendFrom; at != recording.NoTime {
 		return at
@@ -111,8 +112,8 @@ func (h *activity) sent(c timeline.CallID) recording.Time {
 	return h.t.Calls[c].Start
 }
 
-// owner returns the request that a strand worked for at a time, as its own or as one that
-// it answered for who had read it, or None.
+// owner returns the request that a strand worked for at a time: one that it read itself, or one that it answered for
+// the strand that had read it. None if there is no such request.
 func (h *activity) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
 	if r := h.o.At(s, at); r != timeline.None {
 		return r
@@ -120,8 +121,8 @@ func (h *activity) owner(s timeline.StrandID, at recording.Time) timeline.Reques
 	return h.serving.At(s, at)
 }
 
-// worksFor is the request that a strand worked for at a time: its own, that for which what it
-// had taken was put in, or that for which it was woken; None: not known.
+// worksFor is the request that a strand worked for at a time: its own, the one for which the item was put in that it
+// had taken from a queue, or the one for which it was woken; None: not known.
 func (h *activity) worksFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
 	if r := h.owner(s, at); r != timeline.None {
 		return r
@@ -135,8 +136,8 @@ func (h *activity) worksFor(s timeline.StrandID, at recording.Time) timeline.Req
 	return timeline.None
 }
 
-// handedFor is the request for which a strand handed something over at a time: that which it worked
-// for, unless it serves many at once, else that in whose context of Python it did; None: not known.
+// handedFor is the request for which a strand handed something over at a time. That is the request it worked for,
+// unless it serves many at once; then it is the request in whose Python context it did so. None: not known.
 func (h *activity) handedFor(by timeline.StrandID, at recording.Time, in recording.ContextID) timeline.RequestID {
 	if many := h.t.Strands[by].Loop || h.contexts != nil && h.contexts.loops[by]; !many {
 		if r := h.worksFor(by, at); r != timeline.None {
@@ -150,7 +151,7 @@ func (h *activity) handedFor(by timeline.StrandID, at recording.Time, in recordi
 	return r
 }
 
-// ownAt returns the request that a woken strand was serving all the while it slept.
+// ownAt returns the request that a woken strand was serving during the whole sleep.
 func (h *activity) ownAt(w wake) timeline.RequestID {
 	r := h.worksFor(w.of, w.off.Since)
 	if r != timeline.None && h.worksFor(w.of, w.at) != r {
@@ -159,7 +160,7 @@ func (h *activity) ownAt(w wake) timeline.RequestID {
 	return r
 }
 
-// takingAt is what a strand worked on at a time, nil if that is not known.
+// takingAt is what a strand worked on at a time; nil if that is not known.
 func (h *activity) takingAt(s timeline.StrandID, at recording.Time) *taking {
 	list := h.strands[s].takings
 	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
@@ -179,8 +180,8 @@ func (h *activity) jobAt(s timeline.StrandID, at recording.Time) *job {
 	return &list[i-1]
 }
 
-// turnedTo is the earliest time at which a job can have turned to its i-th call: since it began, was done with
-// the call before, or delivered the last result before.
+// turnedTo is the earliest time at which a job can have turned to its i-th call: the latest of its beginning, the end
+// of the call before, and the delivery of the last result before.
 func (h *activity) turnedTo(j *job, i int) recording.Time {
 	at := j.from
 	if i > 0 {
@@ -209,7 +210,7 @@ func (h *activity) inOrder() []*job {
 	return lists.ByTime(all, func(j **job) recording.Time { return (*j).from })
 }
 
-// lost lists when facts were lost, by which a result may have been.
+// lost lists the spans in which facts were lost, and possibly a result among them.
 func (h *activity) lost() []timeline.Stint {
 	var list []timeline.Stint
 	for _, l := range h.t.Losses {

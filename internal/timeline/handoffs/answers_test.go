@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Deliveries are believed by how many that went the same way cannot be right: where
-// workers take what they were not woken for, none is.
+// A delivery is believed or not by how many deliveries that went the same way cannot be right. If workers take what
+// they were not woken for, none is believed.
 func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 	const direct, queue, seldom, late = timeline.StrandID(1), timeline.StrandID(2), timeline.StrandID(3), timeline.StrandID(4)
 	h := &carriers{&activity{t: &timeline.Timeline{Calls: make([]timeline.Call, 4)}, ways: []callWay{{reader: direct}, {reader: queue}, {reader: seldom}, {reader: late}}}}
@@ -20,7 +20,7 @@ func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 	}
 	deliver(0, 640, 10) // one of 64
 	deliver(1, 20, 1)   // one of 20
-	deliver(2, 4, 0)    // too few to tell, but those of other strands that read few are right as well
+	deliver(2, 4, 0)    // too few to judge, but those of other strands that read few are right as well
 	deliver(3, 5, 0)
 	believed := h.judge(all)
 	for call, want := range []bool{true, false, true, true} {
@@ -33,9 +33,9 @@ func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 	}
 }
 
-// What cannot be right: call 1 is known to be of request 0; request 1 was read after call 2
-// had been sent; call 3 is said to be of two; call 4 was delivered to two workers. That one
-// is told of twice, as call 0 is, is nothing odd.
+// Deliveries that cannot be right: call 1 is known to belong to request 0; request 1 was read after call 2 had been
+// sent; call 3 is delivered to two requests; call 4 to two workers. A call delivered twice to the same request, as
+// call 0 is, is not odd.
 func TestDeliveriesThatCannotBeRight(t *testing.T) {
 	h := &carriers{&activity{t: &timeline.Timeline{
 		Calls:    []timeline.Call{{Request: timeline.None, SendFrom: 200}, {Request: 0, SendFrom: 200}, {Request: timeline.None, SendFrom: 50}, {Request: timeline.None, SendFrom: 200}, {Request: timeline.None, SendFrom: 200}},
@@ -58,8 +58,8 @@ func TestDeliveriesThatCannotBeRight(t *testing.T) {
 	}
 }
 
-// Strand 1 hands on answers as often as it seems to ask; that strand 2 was woken for call 0
-// as well, which went to a request's own, is by the way. Call 2 is one that it asked for.
+// Strand 1 passes on answers as often as it seems to ask. Strand 2 was also woken for call 0, but that went to a
+// request's own strand, so it does not count. Call 2 is one that strand 2 asked for.
 func TestDeliveriesAreToThoseWhoAsk(t *testing.T) {
 	h := &carriers{&activity{strands: []strand{{handsOn: 0}, {handsOn: 2}, {handsOn: 1}}}}
 	got := h.ofThoseWhoAsk([]delivery{

@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// pythonWaits is a strand of CPython with waits of one kind each: where, in which stack, how long.
+// pythonWaits is a strand of CPython with waits of one kind each: where, in which stack, and how long.
 func pythonWaits(waits []timeline.Wait, offs []recording.Off) *idlePlaces {
 	f := &facts.Facts{Threads: make([]facts.Thread, 1)}
 	tl := &timeline.Timeline{
@@ -62,7 +62,7 @@ func TestInWhichStacksWorkersWaitForWork(t *testing.T) {
 	}
 }
 
-// At word 7 a mutex is waited for, as some of the sleeps there tell, and longest of all.
+// The longest waits are for a mutex at word 7, as some of the sleeps there show.
 func TestMutexesAreNoQueues(t *testing.T) {
 	var waits []timeline.Wait
 	var offs []recording.Off
@@ -81,7 +81,7 @@ func TestMutexesAreNoQueues(t *testing.T) {
 	}
 }
 
-// Loop 0 woke worker 1 for request 0, which is over at 100; until 150 the worker did not wait again.
+// Loop 0 woke worker 1 for request 0, which ends at 100; until 150 the worker did not wait again.
 func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 	for name, c := range map[string]struct {
 		next recording.Time // when the worker sent another call, if it did
@@ -113,8 +113,8 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 	}
 }
 
-// Strand 1 works on what it took for request 0, and makes a thread, which tells it that it has
-// begun: that is no result.
+// Strand 1 works on what it took for request 0, and creates a thread, which tells it that it has begun: that is no
+// result.
 func TestBeginningsAreNoResultsForWhoTookWork(t *testing.T) {
 	h := &jobFinder{activity: &activity{
 		t: &timeline.Timeline{Strands: make([]timeline.Strand, 3), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, End: 100}}}, o: make(timeline.Stints, 3), serving: make(timeline.Stints, 3),

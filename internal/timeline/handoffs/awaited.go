@@ -9,31 +9,31 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A request that waits for several results shows how it does: by the tasks whose ends woke
-// nobody, as their request waited for another just then. Who asks for one result after the
-// other, in the order in which tasks were put in, is woken by the first of them; who takes
-// them as they come is woken whenever it waits; and all wait until the last has come. What
-// those show whose requests are known otherwise is held against those of which it is not.
+// How a request waits for several results shows in the tasks whose ends woke no strand although their request was
+// waiting for another task just then. There are three ways. A request that asks for one result after the other, in
+// the order in which the tasks were put in, is woken by the first task. A request that takes results as they come is
+// woken whenever it waits. And every request waits until the last result has come. Tasks whose requests are known
+// otherwise show which of these apply; the result is then used to exclude requests for the other tasks.
 
-// oneAtATime reports a process whose threads take turns, by a lock of their interpreter: of
-// others two may end tasks at the same time.
+// oneAtATime reports a process whose threads take turns by an interpreter lock. In other processes two threads may
+// end tasks at the same time.
 func (h *queues) oneAtATime(p recording.ProcessID) bool {
 	rt := h.f.Runtime(p)
 	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
 }
 
-// manyKnown is from how many known calls on they tell how others are.
+// manyKnown is how many known calls are needed to judge the others by them.
 const manyKnown = 32
 
 // awaited is how requests wait for the results of a pool's tasks.
 type awaited struct {
-	ends           map[timeline.RequestID][]result // that were waited for, in order
-	first          map[timeline.RequestID]task     // whose result was waited for that was taken first
-	byFirst        bool                            // the first put in wakes its request, if that waits when it is done
-	whenever, last bool                            // any does; the last to be done does
+	ends           map[timeline.RequestID][]result // by request: the results that it waited for, in order
+	first          map[timeline.RequestID]task     // by request: of the tasks whose results it waited for, the one taken first
+	byFirst        bool                            // the first task put in wakes its request, if that waits when the task is done
+	whenever, last bool                            // any task does; the last to be done does
 }
 
-// endings lists what each request waited for, by the last call of the task.
+// endings lists the results that requests waited for, by the last call of the task.
 func (h *queues) endings() map[timeline.CallID]result {
 	all := map[timeline.CallID]result{}
 	h.eachJob(func(j *job) {
@@ -48,7 +48,7 @@ func (h *queues) endings() map[timeline.CallID]result {
 	return all
 }
 
-// awaits tells how the requests of a pool's known tasks wait for results.
+// awaits learns from a pool's known tasks how their requests wait for results.
 func (h *queues) awaits(pool []task, endings map[timeline.CallID]result) *awaited {
 	a := &awaited{ends: map[timeline.RequestID][]result{}, first: map[timeline.RequestID]task{}}
 	for _, x := range pool {
@@ -91,12 +91,12 @@ func (a *awaited) once() bool {
 	return all.Rule(0)
 }
 
-// look is whether a task could contradict a way to wait for results, and does.
+// look is whether a task could contradict a way to wait for results, and whether it does.
 type look struct{ chance, odd bool }
 
-// looks holds a task that woke nobody against each way to wait, if it is a request's: if the first put in wakes it,
-// none was taken before that one and done while the request waited; if any does whenever it waits, none was done
-// meanwhile; if the last does, none was done later.
+// looks checks a task that woke no strand against each way to wait, on the assumption that it belongs to request r.
+// If the first task put in wakes its request, no task was taken before that one and done while the request waited. If
+// any task does whenever the request waits, none was done meanwhile. If the last task does, none was done later.
 func (a *awaited) looks(h *activity, x *task, r timeline.RequestID) [3]look {
 	ends, first, done := a.ends[r], a.first[r], h.t.Calls[x.last()].End
 	before, after, waited := x.sent <= first.begun, first.sent <= x.begun, done > ends[0].since
@@ -108,7 +108,7 @@ func (a *awaited) looks(h *activity, x *task, r timeline.RequestID) [3]look {
 	}
 }
 
-// fits reports that a task which woke nobody may be a request's.
+// fits reports whether a task that woke no strand may belong to a request.
 func (a *awaited) fits(h *activity, x *task, r timeline.RequestID) bool {
 	if a == nil || len(a.ends[r]) == 0 {
 		return true

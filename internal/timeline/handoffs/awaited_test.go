@@ -8,16 +8,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// queuesOf are those of an activity of which nothing else is known.
+// queuesOf returns the queues of an activity about which nothing else is known.
 func queuesOf(h *activity) *queues { return &queues{&decisions{activity: h}} }
 
-// Forty requests wait from 10 on for three tasks: one wakes them at 40 and one more at 60, of
-// workers 0 and 1, and one, of worker 2, wakes nobody. When that was taken and when it was done tells how they wait.
+// Forty requests wait from 10 on for three tasks: the tasks of workers 0 and 1 wake them at 40 and 60, and the task
+// of worker 2 wakes no strand. When that task was taken and done shows how the requests wait.
 func TestHowRequestsWaitForResults(t *testing.T) {
 	for _, c := range []struct {
 		name                    string
-		taken, done, to         recording.Time // of the one that woke nobody
-		once                    bool           // each is woken once only
+		taken, done, to         recording.Time // of the task that woke no strand
+		once                    bool           // each request is woken only once
 		byFirst, whenever, last bool
 	}{
 		{"one result after the other: done while another is waited for", 25, 30, 35, false, true, false, true},
@@ -54,8 +54,8 @@ func TestHowRequestsWaitForResults(t *testing.T) {
 	}
 }
 
-// Request 0 was woken at 40 and at 60 by tasks of which the first was taken at 20. Whose a
-// task is that woke nobody follows from how requests wait.
+// Tasks woke request 0 at 40 and at 60; the first of them was taken at 20. Whether a task that woke no strand may be
+// its depends on how requests wait.
 func TestWhoseTasksAreThatWokeNobody(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -85,7 +85,7 @@ func TestWhoseTasksAreThatWokeNobody(t *testing.T) {
 	}
 }
 
-// endings are the last calls before results, unless the call is known otherwise.
+// endings lists the last calls before results, unless the call's request is known otherwise.
 func TestEndingsOfTasks(t *testing.T) {
 	h := queuesOf(&activity{
 		t: &timeline.Timeline{Calls: []timeline.Call{{ID: 0, Request: 3, Why: timeline.WhyHandOffOrder}, {ID: 1, Request: 3, Why: timeline.WhyHandOffEnd}, {ID: 2, Request: 4, Why: timeline.WhyHandOffEnd}}},

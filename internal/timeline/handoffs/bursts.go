@@ -10,10 +10,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// findBursts finds when each request may have handed work over: until its strand
-// waits for a result, for sure, and not for a lock that a worker happens to hold; and since it
-// was read, or, where those that woke workers did so shortly before they waited, since it had as
-// much time on a CPU left until then. A few exceptions are let pass.
+// findBursts finds the span in which each request may have handed work over. The span ends when the request's strand
+// surely begins to wait for a result, and not for a lock that a worker happens to hold. It begins when the request
+// was read. If enough is known, it begins later: strands of a process run at most for some CPU time between first
+// waking a worker and waiting, so the span begins where the strand had that much CPU time left. A few exceptions are
+// tolerated.
 func (h *decisions) findBursts() {
 	by := h.workers()
 	h.eachJob(func(j *job) {
@@ -32,8 +33,8 @@ func (h *decisions) findBursts() {
 	}
 }
 
-// workers lists the strands that work on requests, which read them, or answer them; and, as bursts, while
-// they do.
+// workers returns, by request, the strand that works on it: the one that read it, or that answers it. It also sets
+// each burst to the span in which that strand works on the request.
 func (h *decisions) workers() []timeline.StrandID {
 	by := make([]timeline.StrandID, len(h.t.Requests))
 	h.bursts = make([]causality.Span, len(h.t.Requests))
@@ -49,8 +50,8 @@ func (h *decisions) workers() []timeline.StrandID {
 	return by
 }
 
-// mostRan tells, of processes of which enough is known, how long strands run at most after they first woke
-// a worker for a request, until they wait.
+// mostRan returns, for each process of which enough is known, how long strands run at most after they first woke a
+// worker for a request, until they wait.
 func (h *decisions) mostRan(by []timeline.StrandID) map[recording.ProcessID]recording.Duration {
 	ran, woke := map[recording.ProcessID][]recording.Duration{}, map[timeline.RequestID]bool{}
 	for _, j := range h.inOrder() {
@@ -89,7 +90,7 @@ func (h *decisions) ran(s timeline.StrandID, in causality.Span) (list []causalit
 	return list
 }
 
-// ranFrom is the time, within a span, from which on a strand ran as long until its end.
+// ranFrom is the time within a span from which on the strand ran for the given CPU time until the span's end.
 func (h *decisions) ranFrom(s timeline.StrandID, in causality.Span, long recording.Duration) recording.Time {
 	for _, x := range slices.Backward(h.ran(s, in)) {
 		d := x.To.Sub(x.From)
@@ -101,8 +102,8 @@ func (h *decisions) ranFrom(s timeline.StrandID, in causality.Span, long recordi
 	return in.From
 }
 
-// busyTimes are the spans in which strands of a process ran for requests of their own, and may have
-// handed over work, in order of their start.
+// busyTimes are the spans in which strands of a process ran for requests of their own, and may have handed over work,
+// in order of their start.
 type busyTimes struct {
 	runs  []timeline.Stint
 	reach []recording.Time // the latest end of the spans up to each
@@ -127,7 +128,8 @@ func (h *decisions) findBusy() {
 	}
 }
 
-// foreign returns from when on, since work of a job's claim may have been put in, a strand ran for another request.
+// foreign returns the first time, since work of a job's claim may have been put in, at which a strand ran for another
+// request; the end of the recording if none did.
 func (h *decisions) foreign(j *job) recording.Time {
 	b := h.busy[h.t.Strands[j.strand].Process]
 	if b == nil {

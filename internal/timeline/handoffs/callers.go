@@ -11,42 +11,43 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop on a thread of its own makes calls for those who ask it to and wait. It sends what it is
-// asked for before it sleeps; what it does next for a caller it does as an answer comes, before
-// it sleeps: it sends again, or wakes who asked. So a call is of one that asked since the loop
-// went to sleep last before it was sent, or of whose answer came in that turn; and whoever is
-// woken had an answer in the turn. Nothing is believed of a loop that cannot be so.
+// A client may run an event loop on a thread of its own, which makes calls for threads that ask it to and then wait.
+// The loop sends what it was asked for before it sleeps. What it does next for a caller, it does when an answer
+// comes, before it sleeps: it sends again, or wakes the caller. So a call belongs to a request that asked since the
+// loop last went to sleep before sending the call, or to a request whose answer came in that turn. And a thread that
+// is woken had an answer in the turn. If what is seen of a loop contradicts this, nothing is believed about that
+// loop.
 
-// ask is a span in which a request's strand may have asked a loop for something, until it
-// waited, and when the loop ended that wait.
+// ask is a span in which a request's strand may have asked a loop for something. It lasts until the strand waited;
+// woken is when the loop ended that wait.
 type ask struct {
 	from, waits, woken recording.Time
 	request            timeline.RequestID
 }
 
-// asker is who asked a loop for a request's calls.
+// asker is the strand that asked a loop for a request's calls.
 type asker struct {
 	strand timeline.StrandID
-	woken  recording.Time // last
-	told   bool           // when it was woken an answer had come
+	woken  recording.Time // when it was last woken
+	told   bool           // an answer had come when it was woken
 }
 
 // callers follows one loop.
 type callers struct {
 	*carriers
-	causality.Shares[timeline.RequestID]                   // by call: whose it may be
-	calls                                []timeline.CallID // that it made, in order
-	ended                                []int             // of them, in order of their answers
-	sleeps                               []timeline.Stint  // the spans in which it slept
+	causality.Shares[timeline.RequestID]                   // by call: the requests that it may belong to
+	calls                                []timeline.CallID // calls that the loop made, in order
+	ended                                []int             // indexes of calls, in order of their answers
+	sleeps                               []timeline.Stint  // spans in which the loop slept
 	asks                                 []ask             // in order of from
 	reach                                []recording.Time  // up to each: the latest waits
 	askers                               map[timeline.RequestID]*asker
 }
 
-// fewKnown is of how many calls of a loop one at least must be known at once.
+// fewKnown: the rule needs at least one turn, and one call known at once, per this many calls of a loop.
 const fewKnown = 4
 
-// byAsks associates the calls of loops that other strands ask for them.
+// byAsks assigns the calls of loops that other strands ask for them.
 func (h *carriers) byAsks() {
 	by := make([][]timeline.CallID, len(h.strands))
 	for i, w := range h.ways {
@@ -61,7 +62,7 @@ func (h *carriers) byAsks() {
 		a := &callers{carriers: h, askers: map[timeline.RequestID]*asker{}}
 		a.calls = lists.ByTime(calls, func(id *timeline.CallID) recording.Time { return h.sent(*id) })
 		if a.listSleeps(timeline.StrandID(s)); len(a.sleeps)*fewKnown < len(calls) {
-			continue // so many a turn cannot be told apart, and would take long
+			continue // so many calls per turn cannot be told apart, and would take long
 		}
 		if a.listAsks(timeline.StrandID(s)); len(a.asks) < enoughTasks {
 			continue
@@ -81,7 +82,7 @@ func (a *callers) listSleeps(s timeline.StrandID) {
 	}
 }
 
-// turn returns when the loop went to sleep last before a time, and when it woke.
+// turn returns when the loop last went to sleep before a time, and when it woke.
 func (a *callers) turn(at recording.Time) (slept, woke recording.Time) {
 	i := sort.Search(len(a.sleeps), func(k int) bool { return a.sleeps[k].To > at })
 	if i == 0 {
@@ -111,7 +112,7 @@ func (a *callers) listAsks(s timeline.StrandID) {
 	a.reach = causality.Reaching(a.asks, func(x *ask) recording.Time { return x.waits })
 }
 
-// find finds whose the calls of a loop are.
+// find finds the requests of a loop's calls.
 func (a *callers) find() {
 	for i := range a.calls {
 		a.ended = append(a.ended, i)
@@ -136,7 +137,7 @@ func (a *callers) find() {
 	}
 }
 
-// may lists the requests that a call may be of.
+// may lists the requests that a call may belong to.
 func (a *callers) may(id timeline.CallID) (list []timeline.RequestID) {
 	c, sent := &a.t.Calls[id], a.sent(id)
 	began := sent
@@ -171,8 +172,8 @@ func (a *callers) between(from, to recording.Time) []int {
 	return a.ended[i:max(i, min(n, i+manySteps))]
 }
 
-// answers draws the conclusions from who was woken: of the answers that came in the turn,
-// while it waited, one was for that request. True if that told more.
+// answers draws the conclusions from the strands that were woken: one of the answers that came in the turn, while the
+// strand waited, was for its request. It reports whether anything new followed.
 func (a *callers) answers() (more bool) {
 	for _, x := range a.asks {
 		_, woke := a.turn(x.woken)
@@ -183,7 +184,7 @@ func (a *callers) answers() (more bool) {
 			}
 		}
 		if n == 0 || a.t.Calls[a.calls[only]].End < x.waits {
-			continue // it waited for something else; or too late, if what it had asked for was done
+			continue // it waited for something else; or the answer came before it waited
 		}
 		a.askers[x.request].told = true
 		if n == 1 && a.Whose[only] == timeline.None {
@@ -195,8 +196,8 @@ func (a *callers) answers() (more bool) {
 	return more
 }
 
-// believed reports that hardly any call is nobody's, and hardly any request was woken for
-// nothing but such as cannot be its answer.
+// believed reports whether hardly any call is left without a possible request, and hardly any request was woken with
+// only answers that cannot be its own.
 func (a *callers) believed() bool {
 	odd, known := 0, 0
 	for i, r := range a.Whose {
@@ -215,7 +216,7 @@ func (a *callers) believed() bool {
 	return known*fewKnown >= len(a.calls) && odd*causality.Exceptions <= len(a.calls)
 }
 
-// settle associates the calls.
+// settle assigns the calls.
 func (a *callers) settle() {
 	for i, r := range a.Whose {
 		c := &a.t.Calls[a.calls[i]]

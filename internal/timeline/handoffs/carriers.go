@@ -13,10 +13,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// carriers are strands that make calls for others, and deliver the answers. Calls are carried
-// if the strand that writes them does not wait for their answers: a client with threads of its
-// own for its connections carries the calls of all who ask it to. Who wrote such a call, and
-// what else it did then, tells little of whose it is.
+// carriers find strands that make calls for other strands and deliver the answers. A call is carried if the strand
+// that writes it does not wait for its answer: a client with threads of its own for its connections carries the calls
+// of all threads that ask it to. Which strand wrote such a call, and what else it did then, says little about the
+// call's request.
 type carriers struct{ *activity }
 
 // readAt is when a strand read some of a call's answer.
@@ -25,8 +25,8 @@ type readAt struct {
 	call timeline.CallID
 }
 
-// find finds the carried calls: those whose answers another strand reads than
-// wrote them, and those of strands that send while they have others open.
+// find finds the carried calls: those whose answers are read by another strand than the one that wrote them, and
+// those of strands that send while they have other calls open.
 func (h *carriers) find(calls []exchange.Call) {
 	h.ways = make([]callWay, len(calls))
 	by := make([][]timeline.CallID, len(h.strands))
@@ -57,7 +57,7 @@ func (h *carriers) find(calls []exchange.Call) {
 	}
 }
 
-// addReads notes who read an answer, and when.
+// addReads notes which strand read an answer, and when.
 func (h *carriers) addReads(id timeline.CallID, chunks []facts.Chunk) {
 	for _, c := range chunks {
 		i := h.f.Strand(c.Thread)
@@ -72,12 +72,11 @@ func (h *carriers) addReads(id timeline.CallID, chunks []facts.Chunk) {
 	}
 }
 
-// sendsOn reports whether a strand sends calls after it has polled for the answers of
-// others, or read one. One that sends several before it waits for all is not meant. A
-// few exceptions are let pass.
+// sendsOn reports whether a strand sends calls after it polled for the answers of other calls, or read one. A strand
+// that sends several calls before it waits for all of them does not count. A few exceptions are tolerated.
 func (h *carriers) sendsOn(s timeline.StrandID, list []timeline.CallID) bool {
 	slices.SortFunc(list, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
-	open, n := timeline.CallID(timeline.None), 0 // the call that will be answered last of those sent so far
+	open, n := timeline.CallID(timeline.None), 0 // of the calls sent so far, the one that will be answered last
 	for _, id := range list {
 		at := h.sent(id)
 		if open != timeline.None && at < h.t.Calls[open].FirstRead && h.turned(s, at) > h.sent(open) {
@@ -90,7 +89,7 @@ func (h *carriers) sendsOn(s timeline.StrandID, list []timeline.CallID) bool {
 	return n*causality.Exceptions > len(list)
 }
 
-// turned is when a strand last read of an answer before a time, or was woken from a poll.
+// turned is when a strand last read part of an answer before a time, or was woken from a poll.
 func (h *carriers) turned(s timeline.StrandID, at recording.Time) recording.Time {
 	since := recording.NoTime
 	if off := h.lastSleep(s, at, polls); off != nil {
@@ -102,17 +101,17 @@ func (h *carriers) turned(s timeline.StrandID, at recording.Time) recording.Time
 	return since
 }
 
-// polls reports a sleep in which a thread waits for whichever of its sockets is ready.
+// polls reports a sleep in which a thread waits until any of its sockets is ready.
 func polls(off *timeline.Off) bool { return timeline.PollWait(off.Syscall) }
 
-// readsUpTo counts what a strand had read of answers at a time.
+// readsUpTo counts the reads of answers that a strand had made by a time.
 func (h *carriers) readsUpTo(s timeline.StrandID, at recording.Time) int {
 	list := h.strands[s].reads
 	return sort.Search(len(list), func(k int) bool { return list[k].at > at })
 }
 
-// lastSleep returns the last of some sleeps of a strand that was over at a time, nil if
-// none of the last few is one.
+// lastSleep returns the last sleep of a strand that was over at a time and for which is is true; nil if none of the
+// last few qualifies.
 func (h *carriers) lastSleep(s timeline.StrandID, at recording.Time, is func(*timeline.Off) bool) *timeline.Off {
 	steps := h.f.Threads[s].Steps
 	i := sort.Search(len(steps), func(k int) bool { return steps[k].At > at })
@@ -124,16 +123,16 @@ func (h *carriers) lastSleep(s timeline.StrandID, at recording.Time, is func(*ti
 	return nil
 }
 
-// trigger is what led a strand to do what it did at a time: it had read an answer since it last
-// waited for work; else somebody had given it its work, or made it.
+// trigger is what caused a strand to do what it did at a time: an answer that it had read since it last waited for
+// work; else the strand that had given it its work, or created it.
 type trigger struct {
 	read   timeline.CallID // None: it had read none
-	polled bool            // it had waited for whichever of its sockets is ready
+	polled bool            // it had waited until any of its sockets is ready
 	by     timeline.StrandID
 	at     recording.Time
 }
 
-// triggerOf finds that. What reads the answers of carried calls waits for work where it polls.
+// triggerOf finds the trigger. A strand that reads the answers of carried calls waits for work where it polls.
 func (h *carriers) triggerOf(s timeline.StrandID, at recording.Time) trigger {
 	reads := h.strands[s].reads
 	off := h.lastSleep(s, at, func(off *timeline.Off) bool { return polls(off) || len(reads) == 0 && h.rests(s, off) })
@@ -151,13 +150,13 @@ func (h *carriers) triggerOf(s timeline.StrandID, at recording.Time) trigger {
 	return x
 }
 
-// manyHops bounds through how many strands a delivery is followed back: the one that
-// read, those that parse and complete, the one that lets the request's own go on.
+// manyHops bounds through how many strands a delivery is followed back: the one that read, those that parse and
+// complete, and the one that wakes the request's own strand.
 const manyHops = 5
 
-// answerBehind returns the call whose answer led a strand to do what it did at a time,
-// and through how many strands: it read that since it last waited for work, or whoever
-// gave it its work had. None if there is no such call.
+// answerBehind returns the call whose answer caused a strand to do what it did at a time, and through how many
+// strands. The strand had read that answer since it last waited for work, or the strand that gave it its work had.
+// None if there is no such call.
 func (h *carriers) answerBehind(s timeline.StrandID, at recording.Time) (timeline.CallID, int) {
 	var way [manyHops]timeline.StrandID
 	for hops := 1; hops <= manyHops && s != timeline.None; hops++ {

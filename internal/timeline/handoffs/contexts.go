@@ -13,44 +13,43 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A task of asyncio runs in a context of its own (contextvars), a copy of that of whoever made
-// it, and so does what is handed to a thread with asyncio.to_thread, anyio or asgiref. So the
-// context in which a response was written is that of its request, and what was done in it
-// while the request was open, or in a copy that was made since the request was read, was done
-// for that.
+// An asyncio task runs in a context of its own (contextvars), a copy of the context of the code that created it. The
+// same is true of work that is handed to a thread with asyncio.to_thread, anyio or asgiref. So the context in which a
+// response was written belongs to its request. What was done in that context while the request was open, or in a copy
+// made since the request was read, was done for that request.
 //
-// Of contexts that are not numbered only the address is known. As long as a task lives it has
-// the address for itself: what was done there is of the one that next answers a request there.
+// If contexts are not numbered, only their address is known. As long as a task lives, it has the address for itself:
+// what was done there belongs to the request that is next answered there.
 
-// contextOf is a request that a context is of, or was read in.
+// contextOf is a request that a context belongs to, or in which it was read.
 type contextOf struct {
 	request timeline.RequestID
 	conn    int
 	after   int64 // the last context that had been copied when the request was read
 }
 
-// contexts tell whose contexts are.
+// contexts knows which requests contexts belong to.
 type contexts struct {
 	t     *timeline.Timeline
 	f     *facts.Facts
 	uses  map[facts.ContextKey]*contextUse
 	known causality.Tallies[recording.ProcessID] // odd: a response was written in a context that is not known
-	loops map[timeline.StrandID]bool             // those that read requests: elsewhere threads have contexts that are not numbered
+	loops map[timeline.StrandID]bool             // strands that read requests: threads elsewhere have contexts that are not numbered
 }
 
 // contextUse is what was read and written in a context.
 type contextUse struct {
-	read   []contextOf // in order
-	wrote  []contextOf // whose responses were written in it, or in a copy, in order of their end
-	many   bool        // it was read from several connections
+	read   []contextOf // requests that were read in it, in order
+	wrote  []contextOf // requests whose responses were written in it, or in a copy, in order of their end
+	many   bool        // it was used to read from several connections
 	shared bool        // by requests that were open at once, or read from connections that were
 }
 
 // maxAncestors bounds how far contexts are followed to those that they are copies of.
 const maxAncestors = 32
 
-// PythonContexts gives calls of Python to the requests in whose contexts they were made.
-// It returns what tells so, or nil where there is nothing.
+// PythonContexts assigns calls of Python programs to the requests in whose contexts they were made. It returns the
+// contexts found, or nil if there are none.
 func PythonContexts(t *timeline.Timeline, f *facts.Facts, in Input) *contexts {
 	x := contexts{t: t, f: f, uses: map[facts.ContextKey]*contextUse{}, known: causality.Tallies[recording.ProcessID]{}, loops: map[timeline.StrandID]bool{}}
 	for i := range in.Requests {
@@ -117,8 +116,8 @@ func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
 	}
 }
 
-// order puts the requests of a context in order of their end, and looks whether they follow
-// each other.
+// order puts the requests of a context in order of their end, and checks whether each began after the one before
+// ended.
 func (x *contexts) order(k facts.ContextKey, use *contextUse) {
 	list := use.wrote
 	slices.SortFunc(list, func(a, b contextOf) int {
@@ -131,14 +130,14 @@ func (x *contexts) order(k facts.ContextKey, use *contextUse) {
 	}
 }
 
-// tells reports that nearly all responses of a process are written in contexts that are
-// known: what is done in another one is not of a request.
+// tells reports that nearly all responses of a process are written in known contexts. Then what is done in another
+// context belongs to no request.
 func (x *contexts) tells(p recording.ProcessID) bool {
 	return x.known[p].Rule(1)
 }
 
-// owner is the request for which something was done in a context; None, if it was for none,
-// and whether that is certain.
+// owner is the request for which something was done in a context; None if it was done for none. known says whether
+// that is certain.
 func (x *contexts) owner(k facts.ContextKey, at recording.Time) (r timeline.RequestID, known bool) {
 	child := recording.NoContext
 	for range maxAncestors {
@@ -157,8 +156,8 @@ func (x *contexts) owner(k facts.ContextKey, at recording.Time) (r timeline.Requ
 	return timeline.None, false
 }
 
-// at is the request that a context is of at a time, as far as is known without those of which
-// it is a copy. What is asked about was done in it, or in copies of its copy child.
+// at is the request that a context belongs to at a time, as far as it is known without the contexts that it was
+// copied from. What is asked about was done in the context itself, or below its copy child.
 func (x *contexts) at(k facts.ContextKey, child recording.ContextID, at recording.Time) timeline.RequestID {
 	use := x.uses[k]
 	if use == nil {

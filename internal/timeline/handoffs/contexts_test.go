@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A worker with a queue of its own that a loop woke in the context of a request works for that.
-// Where two workers wait at one word, who was woken may take what was meant for the other.
+// A worker with a queue of its own that a loop woke in the context of a request works for that request. If two
+// workers wait at one word, the woken one may take what was meant for the other.
 func TestWokenInTheContextOfARequest(t *testing.T) {
 	const loop, one, two = timeline.StrandID(0), timeline.StrandID(1), timeline.StrandID(2)
 	const context = recording.ContextID(7)

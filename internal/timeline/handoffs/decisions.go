@@ -8,18 +8,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// submitLead bounds the time between putting work into a queue and the wake-up of
-// whoever is to take it.
+// submitLead bounds the time between putting work into a queue and waking the thread that is to take it.
 const submitLead recording.Duration = 50_000
 
-// decisions decide jobs by who started them and to whom they delivered results.
+// decisions assigns the calls of jobs by the strand that started the job and the strands to which it delivered
+// results.
 type decisions struct {
 	*activity
 	bursts []causality.Span // by request: when its strand may have handed work over
 	busy   map[recording.ProcessID]*busyTimes
 }
 
-// decideAll associates the calls of all jobs.
+// decideAll assigns the calls of all jobs.
 func (h *decisions) decideAll() {
 	h.findBursts()
 	h.countCalls()
@@ -28,11 +28,10 @@ func (h *decisions) decideAll() {
 	h.eachJob(h.decide)
 }
 
-// claimAll finds the requests that the starts of all jobs belong to, and those that
-// started while a worker that was woken for another request had yet to begin: they may
-// have taken that one's task.
+// claimAll finds the request that the start of each job belongs to. It also marks jobs as late that started while a
+// worker that was woken for another request had yet to begin: they may have taken that request's task.
 func (h *decisions) claimAll() {
-	begun := map[recording.ProcessID][]*job{} // that are claimed, and make calls
+	begun := map[recording.ProcessID][]*job{} // claimed jobs that make calls
 	for _, j := range h.inOrder() {
 		if h.claim(j); j.claim == timeline.None || len(j.calls) == 0 {
 			continue
@@ -45,7 +44,7 @@ func (h *decisions) claimAll() {
 	}
 }
 
-// claim finds the request that a job's start belongs to: that of whoever woke it.
+// claim finds the request that a job's start belongs to: the request of the strand that woke it.
 func (h *decisions) claim(j *job) {
 	if j.by == timeline.None || j.told {
 		return
@@ -59,14 +58,13 @@ func (h *decisions) claim(j *job) {
 	}
 }
 
-// moved reports that a job had delivered a result before: it may since have taken
-// another's task.
+// moved reports whether a job had delivered a result before a time: it may have taken another request's task since.
 func (j *job) moved(at recording.Time) bool { return len(j.results) > 0 && j.results[0].at < at }
 
-// countCalls learns how many calls the tasks of each strand make at least: between two
-// results lies one task or more. Strands that wait for work at one word have tasks of one
-// queue. A few exceptions are let pass; of requests that were under way as the recording began, or ended, calls
-// may not have been seen.
+// countCalls learns how many calls the tasks of each strand make at least: between two results lie one or more tasks.
+// Strands that wait for work at the same word have tasks from one queue. A few exceptions are tolerated. Requests
+// that were under way when the recording began or ended do not count, since some of their calls may not have been
+// seen.
 func (h *decisions) countCalls() {
 	of := map[word][]int{}
 	for s := range h.strands {
@@ -93,7 +91,7 @@ func (h *decisions) countCalls() {
 	}
 }
 
-// queueKey tells the queues apart that strands take work from, as far as their waits do.
+// queueKey identifies the queue that a strand takes work from, as far as its waits show it.
 func (h *decisions) queueKey(s timeline.StrandID) word {
 	if w := h.strands[s].idle.word; w != 0 {
 		return word{h.t.Strands[s].Process, w}
@@ -101,24 +99,24 @@ func (h *decisions) queueKey(s timeline.StrandID) word {
 	return word{timeline.None, int64(s)}
 }
 
-// multiples reports that hardly any count is no multiple of another.
+// multiples reports that hardly any count is not a multiple of another number.
 func multiples(counts []int, of int) bool {
-	var all causality.Tally // odd: no multiple
+	var all causality.Tally // odd: not a multiple
 	for _, n := range counts {
 		all.Add(of <= 0 || n%of != 0)
 	}
 	return all.Rule(0)
 }
 
-// enoughTasks is from how many on they tell how many calls all make.
+// enoughTasks is how many tasks are needed to learn how many calls each task makes.
 const enoughTasks = 8
 
-// decision is whose a call of a job is, and why.
+// decision is the request of a call of a job, and the rule.
 type decision struct {
 	request timeline.RequestID
 	why     string
-	odd     bool // two say different things
-	certain bool // nothing else counts
+	odd     bool // two rules name different requests
+	certain bool // no other rule counts
 }
 
 func (x *decision) say(r timeline.RequestID, why string) {
@@ -131,8 +129,8 @@ func (x *decision) say(r timeline.RequestID, why string) {
 	}
 }
 
-// decide associates the calls of a job: first those that are certain by what was
-// delivered, then those by what was handed over.
+// decide assigns the calls of a job: first those that the delivered results make certain, then those by the strand
+// that handed the job over.
 func (h *decisions) decide(j *job) {
 	if len(j.calls)+len(j.results) == 0 {
 		return
@@ -150,8 +148,7 @@ func (h *decisions) decide(j *job) {
 	}
 }
 
-// byResults: the last calls before a result are those of its task, as many as every
-// task makes.
+// byResults: the last calls before a result belong to its task, as many as every task makes.
 func (h *decisions) byResults(j *job, all []decision) {
 	least := h.strands[j.strand].least
 	for k, x := range j.results {
@@ -172,9 +169,9 @@ func (h *decisions) byResults(j *job, all []decision) {
 	}
 }
 
-// byStart: the first calls of a job belong to whoever handed it over: if nobody else
-// can have put anything into the queue before they were sent; if the strand was made
-// for them; or if their result is delivered there.
+// byStart: the first calls of a job belong to the request that handed it over, under one of three conditions: no
+// other request can have put anything into the queue before they were sent; the strand was created for them; or their
+// result is delivered to that request.
 func (h *decisions) byStart(j *job, all []decision) {
 	if j.told {
 		h.byContext(j, all)
@@ -195,8 +192,8 @@ func (h *decisions) byStart(j *job, all []decision) {
 	}
 }
 
-// ownThread reports that a strand which a request made worked for that alone. A pool that
-// grows makes threads which may take what others had put in.
+// ownThread reports whether a strand that a request created worked for that request alone. A pool that grows creates
+// threads that may take what other requests had put in.
 func (h *decisions) ownThread(made *job) bool {
 	for i := range h.strands[made.strand].jobs {
 		j := &h.strands[made.strand].jobs[i]
@@ -212,14 +209,14 @@ func (h *decisions) ownThread(made *job) bool {
 	return true
 }
 
-// taskOf reports whether a call may be of the task that a job was started for. When a carried
-// call was sent is not when the job had turned to it: if the job was started by another
-// worker, it may be of a task that was put in earlier, and whose worker had yet to run.
+// taskOf reports whether a call may belong to the task that a job was started for. The time at which a carried call
+// was sent is not the time at which the job turned to it. If another worker started the job, such a call may belong
+// to a task that was put in earlier and whose worker had yet to run.
 func (h *decisions) taskOf(j *job, id timeline.CallID) bool {
 	return !h.ways[id].carried || h.owner(j.by, j.from) == j.claim
 }
 
-// settle associates one call of a job.
+// settle assigns one call of a job.
 func (h *decisions) settle(j *job, id timeline.CallID, x decision) {
 	c, at := &h.t.Calls[id], h.sent(id)
 	if x.request == timeline.None && (j.claim != timeline.None || len(j.results) > 0) {

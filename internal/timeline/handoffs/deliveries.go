@@ -9,32 +9,30 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// delivery is how the answer of a carried call got to who had asked: by a wake-up, or as
-// the response to a request, from a strand that had just read that answer, or that such a
-// one had woken.
+// delivery is how the answer of a carried call reached the strand that had asked for it: by a wake-up, or as the
+// response to a request. It came from a strand that had just read that answer, or that such a strand had woken.
 type delivery struct {
 	at      recording.Time
 	call    timeline.CallID
-	request timeline.RequestID // that the one who asked served; None: of a strand that serves none of its own
-	to      timeline.StrandID  // who had asked
+	request timeline.RequestID // the request that the asking strand served; None: it serves none of its own
+	to      timeline.StrandID  // the strand that had asked
 	hops    int
 	woken   bool // by a wake-up
-	odd     bool // it cannot be right, or another one cannot
+	odd     bool // it cannot be right, or another delivery cannot
 }
 
-// byAnswers associates carried calls with the requests that their answers were delivered
-// to. That a strand was woken because of what was read last is true where each answer is
-// handed on by itself. Workers that take from a queue what there is may be woken for one
-// and take another: then some calls seem to be of two requests, or older than theirs, and
-// nothing that went the same way is believed. What was delivered to a worker counts as
-// that worker's call.
+// byAnswers assigns carried calls to the requests that their answers were delivered to. A strand is woken because of
+// what was read last only if each answer is passed on separately. Workers that take from a queue whatever is there
+// may be woken for one answer and take another. Then some calls seem to belong to two requests, or to be older than
+// their request, and no delivery that went the same way is believed. A call whose answer was delivered to a worker
+// counts as that worker's call.
 func (h *carriers) byAnswers() {
 	if !slices.ContainsFunc(h.ways, func(w callWay) bool { return w.carried }) {
 		return
 	}
 	all := h.believed()
 	if h.listAsked(all) {
-		(&idlePlaces{h.activity}).find() // where a worker waits for an answer it does not wait for work
+		(&idlePlaces{h.activity}).find() // a place where a worker waits for an answer is not one where it waits for work
 		all = h.believed()
 		h.listAsked(all)
 	}
@@ -50,7 +48,7 @@ func (h *carriers) byAnswers() {
 	h.byAsks()
 }
 
-// believed lists the deliveries to believe, of each call the first.
+// believed lists the deliveries to believe, for each call the first.
 func (h *carriers) believed() []delivery {
 	all := h.deliveries()
 	right := h.judge(all)
@@ -64,18 +62,18 @@ func (h *carriers) believed() []delivery {
 	})
 }
 
-// way is how answers get to those who wait for them: read by a strand, and through so
-// many in all.
+// way is the path on which answers reach waiting strands: the strand that read them, and the number of strands in
+// all.
 type way struct {
 	process recording.ProcessID
-	reader  timeline.StrandID // None: of any by which few go
+	reader  timeline.StrandID // None: any reader that delivers only a few
 	hops    int
 }
 
-// fewDeliveries is from how many on they are judged by themselves.
+// fewDeliveries is how many deliveries a way needs to be judged by itself.
 const fewDeliveries = 8
 
-// judge tells which deliveries to believe, by those that went the same way.
+// judge decides which deliveries to believe, by all that went the same way.
 func (h *carriers) judge(all []delivery) func(*delivery) bool {
 	wayOf := func(d *delivery) way { return way{h.t.Calls[d.call].Process, h.ways[d.call].reader, d.hops} }
 	counts := causality.Tallies[way]{}
@@ -86,16 +84,15 @@ func (h *carriers) judge(all []delivery) func(*delivery) bool {
 	return func(d *delivery) bool { return judged(wayOf(d)).Rule(fewDeliveries) }
 }
 
-// alone reports that the request of a delivery was the only one open when the call was
-// sent and when it was answered.
+// alone reports that the request of a delivery was the only one open when the call was sent and when it was answered.
 func (h *carriers) alone(d *delivery) bool {
 	c := &h.t.Calls[d.call]
 	open := h.open[c.Process]
 	return d.request != timeline.None && open.At(h.sent(d.call)) == d.request && open.At(c.FirstRead) == d.request
 }
 
-// listAsked lists the carried calls whose answers were delivered to workers as theirs;
-// false if there are none.
+// listAsked lists, for each worker, the carried calls whose answers were delivered to it as its own; false if there
+// are none.
 func (h *carriers) listAsked(all []delivery) (any bool) {
 	for i := range h.strands {
 		s := &h.strands[i]
@@ -111,7 +108,7 @@ func (h *carriers) listAsked(all []delivery) (any bool) {
 	return any
 }
 
-// deliveries lists all, in order of time. Those that cannot all be right are marked.
+// deliveries lists all deliveries in order of time, and marks those that cannot all be right.
 func (h *carriers) deliveries() (all []delivery) {
 	for i := range h.strands {
 		h.strands[i].handsOn = 0
@@ -136,8 +133,7 @@ func (h *carriers) deliveries() (all []delivery) {
 	return all
 }
 
-// delivered returns what a wake-up delivered, if it ended a wait for an answer that was
-// read meanwhile.
+// delivered returns what a wake-up delivered, if it ended a wait during which the answer was read.
 func (h *carriers) delivered(w wake) (delivery, bool) {
 	r := h.ownAt(w)
 	if !h.mayDeliver(w) || r == timeline.None && (h.o.At(w.of, w.at) != timeline.None || len(h.strands[w.of].reads) > 0 || h.rests(w.of, w.off)) {
@@ -150,8 +146,8 @@ func (h *carriers) delivered(w wake) (delivery, bool) {
 	return delivery{at: w.at, call: id, request: r, to: w.of, hops: hops, woken: true}, true
 }
 
-// ofThoseWhoAsk leaves out what was delivered to strands that take part in handing on
-// answers more than they ask, and to any other if a request's own was woken for the same answer.
+// ofThoseWhoAsk drops deliveries to strands that pass on answers at least as often as they ask, and deliveries to
+// other strands if a request's own strand was woken for the same answer.
 func (h *carriers) ofThoseWhoAsk(all []delivery) []delivery {
 	direct, asks := map[timeline.CallID]bool{}, make([]int32, len(h.strands))
 	for i := range all {
@@ -166,9 +162,8 @@ func (h *carriers) ofThoseWhoAsk(all []delivery) []delivery {
 	})
 }
 
-// markOdd marks those that cannot be right: for a request that was read after the call had
-// been sent, or of a call that is known to be another's; and all of one call that do not
-// agree.
+// markOdd marks deliveries that cannot be right: those for a request that was read after the call had been sent,
+// those of a call that is known to belong to another request, and all deliveries of one call that disagree.
 func (h *carriers) markOdd(all []delivery) {
 	first := map[timeline.CallID]*delivery{}
 	for i := range all {

@@ -1,34 +1,44 @@
-// Package handoffs decides to which requests the calls of threads belong that work for others (Associate). The Why of a
-// call names the rule that decided, and dwell show REC --whose CALL prints it: a call of a wrong request is mended in that
-// rule's files. There are six ways in which work gets from a request's thread to another; each is a type:
+// Package handoffs decides to which requests calls belong that threads make while they work for other threads
+// (Associate). The Why of a call names the rule that decided, and dwell show REC --whose CALL prints it. If a call
+// was given to the wrong request, look at the files of that rule. Work gets from a request's thread to another in six
+// ways; each is a type:
 //
 //	Why                   type         files                  how the work is handed over
-//	WhyContext,           contexts     contexts               it is done in the request's context of Python, or in a
-//	WhyNoContext                                              copy; in one that is no request's
-//	WhyHandOffAnswer      carriers     carriers, deliveries,  a client's own threads send all calls, and wake who asked
-//	                                   callers                as the answer comes (deliveries); or one that polls for
-//	                                                          all its answers is asked in turns (callers)
-//	WhyHandOffEnd         responders   responders             one thread reads a request, another does what is left of
-//	                                                          it, and answers it
+//	WhyContext,           contexts     contexts               it is done in the request's Python context, or in a copy;
+//	WhyNoContext                                              or in a context that belongs to no request
+//	WhyHandOffAnswer      carriers     carriers, deliveries,  a client's own threads send all calls and wake the asking
+//	                                   callers                thread when the answer comes (deliveries), or one thread
+//	                                                          polls for all answers and is asked in turns (callers)
+//	WhyHandOffEnd         responders   responders             one thread reads a request; another does the rest and
+//	                                                          answers it
 //	WhyHandOffTaken       queueTakers  queuetakers            a thread takes from a queue what another was seen to put in
-//	WhyHandOff            decisions    decisions, bursts,     a thread is woken for work, by a request's thread, or in
-//	                                   jobcontexts            its context of Python (jobcontexts); bursts tells when
-//	                                                          others, too, can have put work in
-//	WhyHandOffEnd         decisions    decisions, loopends    it then wakes a request's thread, which waits for the result,
-//	                                                          or the loop that answers the request next (loopends)
-//	WhyHandOffOnly        decisions    decisions              neither tells, but one request was open
+//	WhyHandOff            decisions    decisions, bursts,     a thread is woken for work by a request's thread, or in its
+//	                                   jobcontexts            Python context (jobcontexts); bursts finds when other
+//	                                                          requests can have put in work too
+//	WhyHandOffEnd         decisions    decisions, loopends    the thread then wakes a request's thread that waits for the
+//	                                                          result, or the loop that answers the request next (loopends)
+//	WhyHandOffOnly        decisions    decisions              neither is known, but only one request was open
 //	WhyHandOffOrder       queues       queue, shares,         the FIFO order of the queue that workers share, how many
 //	                                   awaited                tasks each request puts in, and which results it waits for
-//	WhyHandOffAmbiguous                                       a thread works for several, and none of them tells
+//	WhyHandOffAmbiguous                                       a thread works for several requests, and no rule decides
 //
-// All go by an activity: what each strand did, and for whom, as far as found yet. What a sleep was for (work, a result,
-// a lock, the next request) is told in sleeps.go and lingers.go, and jobs.go cuts the lives of workers by that: where calls
-// go to the request whose task a worker did before or after, or several rules are wrong at once, look there first.
-// What is true of most programs, and not of all, is believed of a process only where what is known otherwise hardly
-// ever contradicts it (causality.Tally).
+// Some words: a worker is a strand that works for requests that it did not read. A wake is an edge from the thread
+// that released a futex to the thread that it made runnable. A job is a span in which a worker worked without waiting
+// for work; it may cover several tasks, each of which is one piece of work that a request put into a queue. A result
+// is a wake that ends a request's wait for a task, or the response itself.
 //
-// In the end parts.go lists what each thread did for which request (Handover); tasks of Python that make no call are found
-// for that by tasks.go and silence.go.
+// PythonContexts runs first. Then Associate applies the types in this order: idlePlaces (where workers wait for
+// work), responders, queueTakers, carriers, jobFinder (cuts workers into jobs), decisions, queueTakers again for the
+// calls, queues.
+//
+// All of them share one activity: what each strand did, and for which request, as far as found yet. sleeps.go and
+// lingers.go find what a sleep was for (work, a result, a lock, the next request), and jobs.go cuts the lives of
+// workers by that. Look there first if calls go to the request whose task a worker did before or after, or if several
+// rules are wrong at once. A rule that is true of most programs, but not of all, is believed for a process only if
+// hardly any fact that is known otherwise contradicts it (causality.Tally).
+//
+// Finally, parts.go lists what each thread did for which request (Handover). For that, tasks.go and silence.go also
+// find Python tasks that make no call.
 package handoffs
 
 import (
@@ -38,7 +48,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Input is what rules for whose a call is go by, besides the Timeline and the facts so far.
+// Input is what the rules use besides the Timeline and the facts.
 type Input struct {
 	Requests []exchange.Request
 	Calls    []exchange.Call
@@ -46,9 +56,9 @@ type Input struct {
 	Contexts *contexts
 }
 
-// Associate gives calls that were made on strands without a request of their
-// own to the requests that they were handed over by, where that is certain. It returns the
-// parts of requests that tells, and notes the sleeps in which strands lingered.
+// Associate assigns calls that were made on strands without a request of their own to the requests that handed them
+// over, if that is certain. It returns the parts of requests that follow from this, and notes the sleeps in which
+// strands lingered.
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, told := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork() || in.Contexts != nil
@@ -71,7 +81,7 @@ func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Hand
 	return parts.settle()
 }
 
-// byCallsAndAnswers finds whose the calls of workers are, and what they answered.
+// byCallsAndAnswers finds the requests of workers' calls, and of what workers answered.
 func (h *activity) byCallsAndAnswers() {
 	(&idlePlaces{h}).find()
 	(&responders{h}).find()
@@ -85,8 +95,8 @@ func (h *activity) byCallsAndAnswers() {
 	(&queues{&rules}).byOrder()
 }
 
-// listCalls lists the calls that may have been handed over by the strands that sent them, but for those that
-// are carried; false if there are none.
+// listCalls lists the calls that may have been handed over, by the strands that sent them, except carried ones; false
+// if there are none.
 func (h *activity) listCalls(calls []exchange.Call) (any bool) {
 	for i := range h.t.Calls {
 		any = any || h.mayBeHanded(&h.t.Calls[i])
@@ -104,8 +114,7 @@ func (h *activity) listCalls(calls []exchange.Call) (any bool) {
 	return true
 }
 
-// listAnswers lists the responses to requests that another strand had read; false if
-// there are none.
+// listAnswers lists the responses to requests that another strand had read; false if there are none.
 func (h *activity) listAnswers(requests []exchange.Request) (any bool) {
 	for i := range requests {
 		if w := &requests[i]; w.Left != recording.NoTime {

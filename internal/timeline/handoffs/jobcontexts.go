@@ -7,10 +7,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop of asyncio that hands work to a thread wakes it in the context of the task that asked
-// for that: so it is known for whom, though the loop serves many at once. Where threads take
-// from one queue, who is woken may find that another was faster, and take the next one's: then
-// that tells nothing.
+// An asyncio loop that hands work to a thread wakes it in the context of the task that asked for it. So the request
+// is known, although the loop serves many at once. If threads take from one queue, this says nothing: the woken
+// thread may find that another was faster, and take the next task instead.
 
 // word is a place in the memory of a process: a futex, or a queue.
 type word struct {
@@ -18,15 +17,14 @@ type word struct {
 	at      int64
 }
 
-// findQueues finds the words at which several strands waited for work at once. One after the
-// other they may wait at one word without sharing a queue: each wait may be for a new lock,
-// where another had been.
+// findQueues finds the words at which several strands waited for work at once. Strands that wait at one word one
+// after the other need not share a queue: each wait may be for a new lock at the address of an earlier one.
 func (h *jobFinder) findQueues() {
 	if h.contexts == nil {
 		return
 	}
 	h.shared = map[word]bool{}
-	last := map[word]*job{} // woken there
+	last := map[word]*job{} // the last job that was woken there
 	for _, j := range h.inOrder() {
 		if j.by == timeline.None || j.context == 0 {
 			continue
@@ -39,8 +37,7 @@ func (h *jobFinder) findQueues() {
 	}
 }
 
-// tellsOf returns the request in whose context a job's strand was woken by a loop for work of
-// its own, or None.
+// tellsOf returns the request in whose context a loop woke a job's strand for work of its own, or None.
 func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
 	if h.contexts == nil || !h.contexts.loops[j.by] || h.shared[word{h.t.Strands[j.by].Process, j.word}] {
 		return timeline.None
@@ -48,7 +45,7 @@ func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
 	return h.handedFor(j.by, j.from, j.context)
 }
 
-// tellAll finds the jobs for which a strand was woken in the context of a request.
+// tellAll finds the jobs whose strand was woken in the context of a request.
 func (h *jobFinder) tellAll() {
 	h.eachJob(func(j *job) {
 		if j.by == timeline.None || h.owner(j.by, j.from) != timeline.None {
@@ -60,8 +57,8 @@ func (h *jobFinder) tellAll() {
 	})
 }
 
-// byContext: the only call of a job belongs to whoever the strand was woken for, and so do all
-// if it waited for work again before that one was answered. Else it went on with another's.
+// byContext: the only call of a job belongs to the request that the strand was woken for. So do all its calls if the
+// strand waited for work again before that request was answered. Otherwise it went on with a task of another request.
 func (h *decisions) byContext(j *job, all []decision) {
 	if len(j.calls) > 1 && j.to > h.t.Requests[j.claim].End {
 		return
@@ -71,16 +68,16 @@ func (h *decisions) byContext(j *job, all []decision) {
 	}
 }
 
-// wentOn reports that a strand did not wait for work before the request was over for which it
-// had been woken, and made a call since: that may be another's.
+// wentOn reports whether a strand did not wait for work before the request ended for which it had been woken, and
+// made a call since: that call may belong to another request.
 func (h *activity) wentOn(j *job) bool {
 	calls, end := h.strands[j.strand].calls, h.t.Requests[j.claim].End
 	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= end })
 	return k < len(calls) && h.sent(calls[k]) < j.to
 }
 
-// wokeLoop is when a strand first woke the loop which had woken it, before a time; NoTime: it did not. The
-// loop may have given it another's work then.
+// wokeLoop is when a strand first woke the loop that had woken it, before a time; NoTime: it did not. The loop may
+// then have given it a task of another request.
 func (h *activity) wokeLoop(j *job, at recording.Time) recording.Time {
 	steps := h.f.Threads[j.by].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
@@ -93,9 +90,9 @@ func (h *activity) wokeLoop(j *job, at recording.Time) recording.Time {
 	return recording.NoTime
 }
 
-// addTold adds a job in which no call was made to the parts of the request that the strand was
-// woken for. Where it did not wait for work again before the request was over, it may have gone on to
-// another's since it woke the loop with what it had done.
+// addTold adds a job without calls to the parts of the request that the strand was woken for. If the strand did not
+// wait for work again before the request ended, it may have gone on to another request after it woke the loop with
+// its result.
 func (h *partList) addTold(j *job) {
 	if !j.told || len(j.calls) > 0 {
 		return

@@ -11,41 +11,39 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// job is a span in which a strand that serves no request of its own worked: from being
-// woken for work, or made, until it waits for work again. It may have taken several
-// tasks meanwhile, without waiting.
+// job is a span in which a strand that serves no request of its own worked: from being woken for work, or created,
+// until it waits for work again. It may have taken several tasks meanwhile without waiting.
 type job struct {
 	strand   timeline.StrandID
 	from, to recording.Time
-	slept    recording.Time      // since when it had waited for work
+	slept    recording.Time      // since when it had waited for work before
 	rest     *timeline.Off       // the wait for work that ended it; nil: none did
-	by       timeline.StrandID   // who woke it, or made it; None: not known
-	context  recording.ContextID // of Python, in which it was woken
+	by       timeline.StrandID   // the strand that woke or created it; None: not known
+	context  recording.ContextID // Python context in which it was woken
 	word     int64               // futex at which it was woken
-	made     bool                // it was made then
-	calls    []timeline.CallID   // that it made, in order
-	results  []result            // that it delivered, in order
+	made     bool                // its strand was created for it
+	calls    []timeline.CallID   // calls that it made, in order
+	results  []result            // results that it delivered, in order
 
-	claim timeline.RequestID // that by worked for, as far as its own start tells
-	root  recording.Time     // since when work for that was submitted
-	told  bool               // it is claim's by the context of Python in which it was woken
-	late  bool               // a worker that was woken for another request had yet to begin
+	claim timeline.RequestID // the request that by worked for, as far as the job's own start shows
+	root  recording.Time     // since when work for that request was submitted
+	told  bool               // the job is for claim, by the Python context in which it was woken
+	late  bool               // it started while a worker that was woken for another request had yet to begin
 }
 
-// result is a wake of a strand that waited for a result, or the answer to a request.
+// result is a wake-up of a strand that waited for a result, or the answer to a request.
 type result struct {
 	at      recording.Time
 	request timeline.RequestID
-	since   recording.Time // when its strand began to wait for it
-	calls   int            // of the job's calls, how many were made before
+	since   recording.Time // when that strand began to wait for it
+	calls   int            // how many of the job's calls were made before
 	place   place
-	answer  bool // the response of the request
-	sure    bool // nearly all that is delivered at the place is preceded by a call
+	answer  bool // it is the request's response
+	sure    bool // nearly all that is delivered at the place follows a call
 }
 
-// place is where in its code a strand waits: the depth of its stack tells places of one
-// strand apart. CPython keeps its own frames elsewhere: there the word that is waited
-// on tells more.
+// place is where in its code a strand waits. The depth of its stack distinguishes the places of one strand. CPython
+// keeps its own frames elsewhere: there the word that is waited on says more.
 type place struct {
 	strand timeline.StrandID
 	key    int64
@@ -54,9 +52,9 @@ type place struct {
 // jobFinder cuts the lives of workers into jobs.
 type jobFinder struct {
 	*activity
-	ended  causality.Tallies[place] // waits of requests; odd: not by a strand that only works for others
-	shared map[word]bool            // several waited there for work at once, woken in contexts
-	// By who woke a loop that many requests are under way on, what that answered next, in order.
+	ended  causality.Tallies[place] // waits of requests; odd: not ended by a strand that only works for others
+	shared map[word]bool            // words where several strands waited for work at once and were woken in contexts
+	// By strand that woke a loop with many open requests: what the loop answered next, in order.
 	loopEnds [][]result
 }
 
@@ -76,10 +74,9 @@ func (h *jobFinder) find() {
 	h.dropLocks()
 }
 
-// cutJobs cuts the life of a strand at its waits for work, and where it works for a
-// request of its own.
+// cutJobs cuts the life of a strand at its waits for work, and around the requests of its own.
 func (h *jobFinder) cutJobs(s timeline.StrandID) []job {
-	begun := recording.NoTime // when it last was woken for work
+	begun := recording.NoTime // when it was last woken for work
 	var list []job
 	for _, next := range h.stretches(s, func(st facts.Step) bool {
 		if h.rests(s, st.Off) {
@@ -109,12 +106,12 @@ func (h *jobFinder) cutJobs(s timeline.StrandID) []job {
 	return list
 }
 
-// newJob is one of which is known only when it began.
+// newJob returns a job of which only the beginning is known.
 func newJob(s timeline.StrandID, from recording.Time) job {
 	return job{strand: s, from: from, by: timeline.None, claim: timeline.None}
 }
 
-// stretches cuts the life of a strand where it rests, and where the recording did.
+// stretches cuts the life of a strand where the strand rests, and where the recording paused.
 func (h *activity) stretches(s timeline.StrandID, rests func(facts.Step) bool) []job {
 	th, windows := &h.f.Threads[s], h.f.Windows
 	next := newJob(s, h.f.Start)
@@ -152,8 +149,8 @@ func (h *activity) stretches(s timeline.StrandID, rests func(facts.Step) bool) [
 	return list
 }
 
-// countEnds counts who ended the waits of requests at each place. Where only workers
-// do, results are waited for; locks are handed on by the strands of other requests too.
+// countEnds counts which strands ended the waits of requests at each place. If only workers do, the waits are for
+// results. Locks are also handed on by the strands of other requests.
 func (h *jobFinder) countEnds() {
 	h.ended = causality.Tallies[place]{}
 	for s := range h.strands {
@@ -173,7 +170,7 @@ func (h *jobFinder) placeOf(w wake) place {
 	return place{w.of, w.off.SP}
 }
 
-// fill gives a job its calls and results.
+// fill adds a job's calls and results.
 func (h *jobFinder) fill(j *job) {
 	s := &h.strands[j.strand]
 	j.calls = within(s.calls, j.from, j.to, h.sent)
@@ -192,14 +189,14 @@ func (h *jobFinder) fill(j *job) {
 	slices.SortStableFunc(j.results, func(a, b result) int { return cmp.Compare(a.at, b.at) })
 }
 
-// within are those of a list in order of time that lie in a span.
+// within returns the part of a time-ordered list that lies in a span.
 func within[T any](list []T, from, to recording.Time, at func(T) recording.Time) []T {
 	i := sort.Search(len(list), func(k int) bool { return at(list[k]) >= from })
 	n := i + sort.Search(len(list)-i, func(k int) bool { return at(list[i+k]) >= to })
 	return list[i:n:n]
 }
 
-// addResult adds a wake to a job's results, if it may deliver one.
+// addResult adds a wake-up to a job's results, if it may deliver one.
 func (h *jobFinder) addResult(j *job, w wake) {
 	r := h.ownAt(w)
 	if r == timeline.None {
@@ -220,7 +217,7 @@ func (h *jobFinder) addResult(j *job, w wake) {
 	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false, false})
 }
 
-// callsUpTo is how many calls a job had made at its result before the i-th.
+// callsUpTo is how many calls a job had made by the result before the i-th.
 func (j *job) callsUpTo(i int) int {
 	if i == 0 {
 		return 0
@@ -228,8 +225,7 @@ func (j *job) callsUpTo(i int) int {
 	return j.results[i-1].calls
 }
 
-// dropBegins drops what threads that were made told who had made them before they did
-// anything else: that they had begun.
+// dropBegins drops the first wake-up by which a created thread only tells its creator that it has begun.
 func (h *jobFinder) dropBegins() {
 	h.eachJob(func(j *job) {
 		if !j.made || j.by == timeline.None || len(j.results) == 0 {
@@ -241,18 +237,18 @@ func (h *jobFinder) dropBegins() {
 	})
 }
 
-// dropLocks drops the results at places where nearly nothing delivered was preceded by
-// a call: threads that begin say so there, and locks of queues are handed on.
+// dropLocks drops the results at places where hardly any delivery follows a call: created threads report there that
+// they begin, and the locks of queues are handed on there.
 func (h *jobFinder) dropLocks() {
-	counts := causality.Tallies[place]{} // odd: no call preceded
+	counts := causality.Tallies[place]{} // odd: no call came before
 	h.eachJob(func(j *job) {
 		for i, r := range j.results {
-			if r.answer || !h.t.Requests[r.request].Cut { // else calls may not have been seen
+			if r.answer || !h.t.Requests[r.request].Cut { // else some calls may not have been seen
 				counts.Add(r.place, r.calls == j.callsUpTo(i))
 			}
 		}
 	})
-	// Places of few each, such as locks that are made for one wait, are judged together.
+	// Places with few deliveries each, such as locks created for a single wait, are judged together.
 	judged := counts.Judged(fewIdle, func(place) place { return place{} })
 	h.eachJob(func(j *job) {
 		j.results = slices.DeleteFunc(j.results, func(r result) bool {

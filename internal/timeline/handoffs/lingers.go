@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// findLingering notes the sleeps in which strands lingered where none works for another's
+// findLingering notes the sleeps in which strands lingered, in a recording in which no strand works for another's
 // request.
 func (h *jobFinder) findLingering() {
 	for i := range h.f.Threads {
@@ -23,9 +23,9 @@ func (h *jobFinder) findLingering() {
 	}
 }
 
-// lingers reports a poll with a time limit that a strand slept in right after it had answered
-// a request: it waits whether the next one comes on that connection soon, as Puma's threads do
-// for a fifth of a second, and works for nobody. Who is sent for meanwhile waits in a queue.
+// lingers reports a poll with a time limit in which a strand slept right after it had answered a request. The strand
+// waits whether the next request comes on that connection soon, as Puma's threads do for a fifth of a second, and
+// works for none. A request on another connection meanwhile waits in a queue.
 func (h *jobFinder) lingers(s timeline.StrandID, off *timeline.Off, begun recording.Time) bool {
 	if off == nil || off.Timed != 1 || !timeline.SleepsBy(off.Syscall) || timeline.OnNoFile(off) || off.Since == recording.NoTime {
 		return false
@@ -41,12 +41,12 @@ func (h *jobFinder) lingers(s timeline.StrandID, off *timeline.Off, begun record
 		answered = max(answered, own[i-1].To)
 	}
 	if answered == recording.NoTime || begun > answered {
-		return false // never, or it has been woken for other work since
+		return false // it has answered none, or was woken for other work since
 	}
 	if moved, ok := h.f.Threads[s].Moves.After(answered + 1); ok && moved.From <= off.Since {
 		return false
 	}
-	calls := h.strands[s].calls // it may be connecting for the next one
+	calls := h.strands[s].calls // it may be connecting for the next call
 	next := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) > off.Since })
 	return next == len(calls) || h.t.Calls[calls[next]].Start >= off.Woken
 }

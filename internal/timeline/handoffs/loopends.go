@@ -9,8 +9,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop that has threads work on the requests that it reads is woken by each once it is done, if it waits for events
-// then: what it answers next is what that one worked for. Not so a loop of asyncio, which lets tasks go on in an order of its own.
+// Some event loops hand requests to worker threads. When a worker is done it wakes the loop, and the request that the
+// loop answers next is the one the worker worked for. This holds only if the loop was waiting for events. It does not
+// hold for asyncio, whose loop runs tasks in an order of its own.
 
 // loopAnswers lists the requests that each loop answered, in order of time.
 func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
@@ -28,11 +29,11 @@ func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
 	return of
 }
 
-// findLoopEnds finds what loops answered as strands woke them.
+// findLoopEnds finds what loops answered after strands woke them.
 func (h *jobFinder) findLoopEnds() {
 	h.loopEnds = make([][]result, len(h.strands))
 	answers := h.loopAnswers()
-	for s := range h.f.Threads { // no goroutines
+	for s := range h.f.Threads { // threads only: no goroutines
 		if list := answers[timeline.StrandID(s)]; len(list) > 0 {
 			h.endsAt(timeline.StrandID(s), list)
 		}
@@ -42,7 +43,7 @@ func (h *jobFinder) findLoopEnds() {
 	}
 }
 
-// endsAt lists, by who woke a loop, what it answered next: before it waited for events again.
+// endsAt lists, by the strand that woke a loop, what the loop answered next, before it waited for events again.
 func (h *jobFinder) endsAt(loop timeline.StrandID, answers []*timeline.Request) {
 	steps := h.f.Threads[loop].Steps
 	for i := range steps {
@@ -58,7 +59,7 @@ func (h *jobFinder) endsAt(loop timeline.StrandID, answers []*timeline.Request) 
 	}
 }
 
-// polled reports that a loop began to wait for events within a span.
+// polled reports whether a loop began to wait for events within a span.
 func (h *jobFinder) polled(loop timeline.StrandID, from, to recording.Time) bool {
 	steps := h.f.Threads[loop].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > from })

@@ -8,8 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop waits for events from 20 to 50, when a worker wakes it that is done with its call. What it answers before it waits again
-// is what the worker did; what it answers later, or had answered before, is not, nor what it does as a packet wakes it.
+// A loop waits for events from 20 to 50, when a worker that is done with its call wakes it. What the loop answers
+// before it waits again is what the worker did. What it answers later, or had answered before, is not; nor is what it
+// does after a packet wakes it.
 func TestWhatALoopAnswersNextIsWhatWhoWokeItDid(t *testing.T) {
 	const loop, worker = timeline.StrandID(0), timeline.StrandID(1)
 	for name, c := range map[string]struct {

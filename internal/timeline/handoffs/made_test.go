@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A thread that a request made works for that alone, or it is one of a pool that grows:
-// then its first task, too, may be another's.
+// A thread that a request created works for that request alone, or it belongs to a pool that grows: then its first
+// task may also belong to another request.
 func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 	const maker, other = timeline.RequestID(0), timeline.RequestID(1)
 	for name, c := range map[string]struct {
@@ -27,7 +27,7 @@ func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 	}
 }
 
-// That a thread has begun is no result: its next call is of whoever made it.
+// That a thread has begun is no result: its next call belongs to the request that created it.
 func TestBeginningIsNoResult(t *testing.T) {
 	const maker = timeline.StrandID(0)
 	h := &jobFinder{activity: &activity{

@@ -8,19 +8,19 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// partList lists the parts of requests that strands did which had not read them.
+// partList lists the parts of requests that were done by strands which had not read them.
 type partList struct {
 	*activity
 	parts [][]timeline.Handover // by request
 }
 
-// add lists that a strand worked for a request in a span, and who had handed that over.
+// add lists that a strand worked for a request in a span, and which strand had handed that over.
 func (h *partList) add(r timeline.RequestID, p timeline.Part, by timeline.StrandID) {
 	h.parts[r] = append(h.parts[r], timeline.Handover{Part: p, By: by})
 }
 
-// addParts lists the spans in which a job's strand worked for requests: around the
-// calls that are theirs, from what came before to what came after.
+// addParts lists the spans in which a job's strand worked for requests: around their calls, from what came before to
+// what came after.
 func (h *partList) addParts(j *job) {
 	for i := 0; i < len(j.calls); {
 		r := h.t.Calls[j.calls[i]].Request
@@ -38,8 +38,8 @@ func (h *partList) addParts(j *job) {
 	h.addTold(j)
 }
 
-// addAnswers lists the spans in which a job's strand answered requests that another had
-// read: since what it did before.
+// addAnswers lists the spans in which a job's strand answered requests that another strand had read: since what it
+// did before.
 func (h *partList) addAnswers(j *job) {
 	for k, x := range j.results {
 		if !x.answer {
@@ -63,8 +63,8 @@ func (h *partList) addAnswers(j *job) {
 	}
 }
 
-// partFrom is when a strand turned to the task of the i-th call of a job: when it was
-// woken for it, or done with the one before.
+// partFrom is when a strand turned to the task of the i-th call of a job: when it was woken for it, or done with the
+// task before. It also returns the strand that woke it.
 func (h *partList) partFrom(j *job, i int, r timeline.RequestID) (recording.Time, timeline.StrandID) {
 	if i == 0 && (j.claim == r || j.by != timeline.None && len(j.calls) == 1) {
 		by := timeline.StrandID(timeline.None)
@@ -76,7 +76,7 @@ func (h *partList) partFrom(j *job, i int, r timeline.RequestID) (recording.Time
 	return h.turnedTo(j, i), timeline.None
 }
 
-// partTo is when it was done with the task of the n-1-th call.
+// partTo is when the strand was done with the task of call n-1.
 func (h *partList) partTo(j *job, n int, r timeline.RequestID) recording.Time {
 	to := j.to
 	if n < len(j.calls) {
@@ -97,8 +97,7 @@ func (h *partList) partTo(j *job, n int, r timeline.RequestID) recording.Time {
 	return to
 }
 
-// settle puts the parts of each request in order, cuts them to it, and lists them
-// there.
+// settle sorts the parts of each request, cuts them to the request's span, and adds them to the request.
 func (h *partList) settle() [][]timeline.Handover {
 	h.separate()
 	for i := range h.parts {
@@ -122,7 +121,7 @@ func (h *partList) settle() [][]timeline.Handover {
 	return h.parts
 }
 
-// separate ends the parts of a strand where the next one begins.
+// separate ends each part of a strand where the next one begins.
 func (h *partList) separate() {
 	on := make([][]*timeline.Handover, len(h.t.Strands))
 	for _, list := range h.parts {

@@ -10,26 +10,26 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// task is a call of a worker, or several that it made for one task, in order, with the time in
-// which it took the work: after begun, and before the first call was sent.
+// task is one call of a worker, or several that it made for one task, in order, with the span in which it took the
+// work: after begun, and before the first call was sent.
 type task struct {
 	calls       []timeline.CallID
 	begun, sent recording.Time
-	to          recording.Time // before which it was done
+	to          recording.Time // the task was done before this time
 }
 
 // last is the last call of a task.
 func (x *task) last() timeline.CallID { return x.calls[len(x.calls)-1] }
 
-// taken is when the work was.
+// taken is the span in which the work was taken.
 func (x *task) taken() causality.Span { return causality.Span{From: x.begun, To: x.sent} }
 
-// queues are those that workers share.
+// queues decides by the queues that workers share.
 type queues struct{ *decisions }
 
-// byOrder associates calls that nothing tells of by the order of the queue: what was
-// taken later was put in later. That queues keep it, and that a task makes one call, is
-// checked on the calls whose requests are known by what was delivered.
+// byOrder assigns calls that no other rule decides, by the order of the queue: what was taken later was put in later.
+// Whether queues keep that order, and whether a task makes one call, is checked on calls whose requests are known by
+// what was delivered.
 func (h *queues) byOrder() {
 	of := map[recording.ProcessID][][]task{}
 	var processes []recording.ProcessID
@@ -42,7 +42,7 @@ func (h *queues) byOrder() {
 	}
 	endings := h.endings()
 	for _, p := range processes {
-		reqs := h.submittersOf(p) // once, as many pools may have one process
+		reqs := h.submittersOf(p) // once per process, since a process may have many pools
 		for _, pool := range h.joined(of[p], reqs) {
 			h.solve(pool, reqs, nil)
 			if h.oneAtATime(p) {
@@ -52,8 +52,8 @@ func (h *queues) byOrder() {
 	}
 }
 
-// pools lists the tasks of workers that take from one queue: that wait for work at one word, or
-// wake each other where only requests' own strands hand over work.
+// pools lists the tasks of workers that take from one queue. Workers share a queue if they wait for work at one word,
+// or if they wake each other although only requests' own strands hand over work.
 func (h *queues) pools() [][]task {
 	workers, first := causality.NewSets[timeline.StrandID, timeline.RequestID](len(h.strands)), map[word]timeline.StrandID{}
 	for i := range h.strands {
@@ -68,7 +68,7 @@ func (h *queues) pools() [][]task {
 			workers.Join(j.strand, j.by)
 		}
 	})
-	place, list := map[int]int{}, [][]task(nil) // by set of workers
+	place, list := map[int]int{}, [][]task(nil) // by set of workers: its index in list
 	h.eachJob(func(j *job) {
 		pool := workers.Root(workers.Add(j.strand))
 		k, ok := place[pool]
@@ -90,8 +90,8 @@ func (h *queues) pools() [][]task {
 	return list
 }
 
-// together is how many calls of a job, from the i-th on, are of one task: as many as each
-// makes, if those before, up to the last result, and after, up to the next, come out even.
+// together is how many calls of a job, from the i-th on, belong to one task. That is as many as each task makes, if
+// the calls between the last result before and the next result after are a multiple of it; else 1.
 func (h *queues) together(j *job, i int) int {
 	n := h.strands[j.strand].least
 	if n <= 1 || !h.strands[j.strand].even {
@@ -111,7 +111,7 @@ func (h *queues) together(j *job, i int) int {
 	return n
 }
 
-// complete gives the calls of a task of which one is known to the same request.
+// complete assigns all calls of a task to the request that one of them is known to belong to.
 func (h *queues) complete(x *task) {
 	for _, id := range x.calls {
 		if c := &h.t.Calls[id]; c.Request != timeline.None {
@@ -121,7 +121,7 @@ func (h *queues) complete(x *task) {
 	}
 }
 
-// give associates the calls of a task that nothing else told of.
+// give assigns the calls of a task that no other rule decided.
 func (h *queues) give(x *task, r timeline.RequestID, why string) {
 	for _, id := range x.calls {
 		if c := &h.t.Calls[id]; c.Request == timeline.None && c.Why == timeline.WhyHandOffAmbiguous {
@@ -130,9 +130,8 @@ func (h *queues) give(x *task, r timeline.RequestID, why string) {
 	}
 }
 
-// joined returns the pools of a process that keep the order of their queues. Workers that
-// never wait do not show whose queue it is they take from: all are one pool if all
-// together keep the order.
+// joined returns the pools of a process that keep the order of their queues. Workers that never wait do not show
+// which queue they take from: all pools count as one if all tasks together keep the order.
 func (h *queues) joined(pools [][]task, p submitters) [][]task {
 	if all := slices.Concat(pools...); len(pools) > 1 && h.newQueue(all, p).ordered() {
 		return [][]task{all}
@@ -140,10 +139,10 @@ func (h *queues) joined(pools [][]task, p submitters) [][]task {
 	return slices.DeleteFunc(pools, func(pool []task) bool { return !h.newQueue(pool, p).ordered() })
 }
 
-// rounds bounds how often what was found by the order of a queue is used to find more.
+// rounds bounds how often the order of a queue is used again with what it revealed before.
 const rounds = 8
 
-// solve associates calls by the order of their queue, as long as that tells of more.
+// solve assigns calls by the order of their queue, as long as that decides more of them.
 func (h *queues) solve(pool []task, p submitters, how *awaited) {
 	for range rounds {
 		q := h.newQueue(pool, p)
@@ -170,11 +169,11 @@ func (h *queues) solve(pool []task, p submitters, how *awaited) {
 
 // submitters are the requests of a process.
 type submitters struct {
-	reqs  []timeline.RequestID // in the order in which they began to hand work over
-	reach []recording.Time     // up to each: until when any may have
+	reqs  []timeline.RequestID // in the order in which they began to hand over work
+	reach []recording.Time     // up to each: until when any of them may have handed over work
 }
 
-// submittersOf lists those of a process.
+// submittersOf lists the submitters of a process.
 func (h *queues) submittersOf(process recording.ProcessID) (p submitters) {
 	for i := range h.t.Requests {
 		if r := &h.t.Requests[i]; r.Process == process && r.Strand != timeline.None {
@@ -186,7 +185,7 @@ func (h *queues) submittersOf(process recording.ProcessID) (p submitters) {
 	return p
 }
 
-// queue tells by the known tasks of a pool whose others may be.
+// queue decides, by the known tasks of a pool, to which requests the other tasks may belong.
 type queue struct {
 	*queues
 	submitters
@@ -209,11 +208,11 @@ func (h *queues) newQueue(pool []task, p submitters) *queue {
 	return q
 }
 
-// ordered reports whether the calls that are known by what was delivered keep the order.
-// (Those known by what was handed over are no evidence: nobody else had put anything in,
-// so they keep any order, and of a task of several calls only the first is known so.)
+// ordered reports whether the calls that are known by what was delivered keep the order. Calls known by what was
+// handed over are no evidence: no other request had put anything in, so they keep any order. And of a task with
+// several calls, only the first is known that way.
 func (q *queue) ordered() bool {
-	var late causality.Tally // odd: put in before what was taken earlier
+	var late causality.Tally // odd: put in before something that was taken earlier
 	for _, x := range q.known {
 		if c := &q.t.Calls[x.calls[0]]; c.Why == timeline.WhyHandOffEnd {
 			late.Add(q.bursts[c.Request].To < q.order.Put(x.taken()).From)
@@ -222,8 +221,8 @@ func (q *queue) ordered() bool {
 	return late.Rule(enoughTasks)
 }
 
-// whose returns the requests that tasks of the pool belong to, or None: by how many each puts in,
-// where that is known, else the only one that can have put it in.
+// whose returns the requests that tasks of the pool belong to, or None. It uses how many tasks each request puts in,
+// if that is known; else it takes the only request that can have put the task in.
 func (q *queue) whose(tasks []task) []timeline.RequestID {
 	if all := q.shares(); all != nil {
 		if s := q.divide(tasks, all); s.Odd*causality.Exceptions <= len(tasks) {

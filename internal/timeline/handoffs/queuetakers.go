@@ -12,26 +12,26 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A thread of Python that takes an item from a queue works on that until it takes the next
-// one, for whoever put it in. Executors keep their work in queues; what is in others may be no
-// work: the connections of a pool are taken by those who put them in.
+// A Python thread that takes an item from a queue works on that item until it takes the next one, for the request
+// that put it in. Executors keep their work in queues. The items of other queues need not be work: the connections of
+// a pool, for example, are taken by the threads that put them in.
 
 // taking is a span in which a strand worked on what it had taken from a queue.
 type taking struct {
 	strand   timeline.StrandID
-	from, to recording.Time // to: when it took the next one, or taking was not seen
+	from, to recording.Time // to: when it took the next item, or items could be taken unseen
 	by       timeline.StrandID
 	fact     *recording.Taken
-	request  timeline.RequestID // for which it was put in; None: not known
+	request  timeline.RequestID // for which the item was put in; None: not known
 }
 
-// unseenQueues is the set of probes on queues of Python, as Unseen names it.
+// unseenQueues is the set of probes on Python's queues, as Unseen names it.
 const unseenQueues = "queues"
 
-// queueTakers find what strands took from queues that are watched, and so for whom they worked.
+// queueTakers finds what strands took from the watched queues, and so for which requests they worked.
 type queueTakers struct{ *activity }
 
-// find finds what strands worked on, and for whom.
+// find finds what strands worked on, and for which requests.
 func (h *queueTakers) find() {
 	work, lost := h.worksOn(), h.lost()
 	var all []*taking
@@ -53,13 +53,13 @@ func (h *queueTakers) find() {
 		h.strands[s].takings = list
 	}
 	slices.SortStableFunc(all, func(a, b *taking) int { return cmp.Compare(a.from, b.from) })
-	for _, x := range all { // who put it in had taken what it worked on before
+	for _, x := range all { // the putter may itself have worked on an item that it took before
 		x.request = h.putFor(x)
 	}
 }
 
-// seenUntil is until when, of a span, no item can have been taken without being seen; facts
-// were lost in some.
+// seenUntil is the time, within a span, up to which no item can have been taken unseen. Facts were lost in the spans
+// lost.
 func (h *queueTakers) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
 	for _, u := range h.t.UnseenIn(unseenQueues, h.t.Strands[s].Process, from, to) {
 		to = min(to, max(from, u.From))
@@ -70,7 +70,7 @@ func (h *queueTakers) seenUntil(s timeline.StrandID, from, to recording.Time, lo
 	return to
 }
 
-// restsFrom is when, of a span, a strand first waits for work.
+// restsFrom is when, within a span, a strand first waits for work.
 func (h *queueTakers) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
 	steps := h.f.Threads[s].Steps
 	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].At >= from }):] {
@@ -85,10 +85,10 @@ func (h *queueTakers) restsFrom(s timeline.StrandID, from, to recording.Time) re
 	return to
 }
 
-// worksOn tells, of each strand that takes what is no executor's, from which queue that is
-// work: from its only one, if hardly anybody who takes from that puts in.
+// worksOn finds, for each strand that takes items of no executor, the queue whose items are work: its only queue, if
+// hardly any strand that takes from it also puts in.
 func (h *queueTakers) worksOn() map[timeline.StrandID]int64 {
-	takers, puts := map[word]map[timeline.StrandID]bool{}, causality.Tallies[word]{} // odd: by one who takes
+	takers, puts := map[word]map[timeline.StrandID]bool{}, causality.Tallies[word]{} // odd: put in by a strand that takes
 	h.eachTaken(func(s timeline.StrandID, q word, _ timeline.StrandID) {
 		if takers[q] == nil {
 			takers[q] = map[timeline.StrandID]bool{}
@@ -114,7 +114,7 @@ func (h *queueTakers) worksOn() map[timeline.StrandID]int64 {
 	return work
 }
 
-// eachTaken visits what was taken that is no executor's work.
+// eachTaken visits the takings that are no executor's work.
 func (h *queueTakers) eachTaken(visit func(s timeline.StrandID, q word, by timeline.StrandID)) {
 	for i := range h.f.Threads {
 		for _, x := range h.f.Threads[i].Taken {
@@ -125,7 +125,7 @@ func (h *queueTakers) eachTaken(visit func(s timeline.StrandID, q word, by timel
 	}
 }
 
-// putFor is the request for which what was taken had been put in, or None.
+// putFor is the request for which an item was put in, or None.
 func (h *queueTakers) putFor(x *taking) timeline.RequestID {
 	if x.by == timeline.None || len(h.t.UnseenIn(unseenQueues, h.t.Strands[x.strand].Process, x.fact.Put, x.from)) > 0 {
 		return timeline.None
@@ -133,8 +133,8 @@ func (h *queueTakers) putFor(x *taking) timeline.RequestID {
 	return h.handedFor(x.by, x.fact.Put, x.fact.Context)
 }
 
-// byTakings associates the calls of strands that worked on what they had taken. What other
-// rules said before stands where it says the same.
+// byTakings assigns the calls of strands that worked on taken items. What other rules decided before stays if it
+// agrees.
 func (h *queueTakers) byTakings() {
 	for s := range h.strands {
 		for _, id := range h.strands[s].calls {
@@ -152,7 +152,7 @@ func (h *queueTakers) byTakings() {
 	}
 }
 
-// takingFor is the request of what a call's strand had taken when it made the call, or None.
+// takingFor is the request of the item that a call's strand had taken when it made the call, or None.
 func (h *activity) takingFor(id timeline.CallID) timeline.RequestID {
 	x := h.takingAt(h.t.Calls[id].Strand, h.sent(id))
 	if x == nil {
@@ -161,8 +161,8 @@ func (h *activity) takingFor(id timeline.CallID) timeline.RequestID {
 	return x.request
 }
 
-// alsoFor reports that what a strand does at a time may be for several items: it had taken one
-// for another before, and nothing was done for that alone. Executors do one after the other.
+// alsoFor reports whether what a strand does at a time may be for several items: it had taken one for another request
+// before, and did nothing for that item alone. Executors handle one item after the other.
 func (h *queueTakers) alsoFor(x *taking, at recording.Time) bool {
 	if x.fact.Executor == 1 {
 		return false
@@ -181,7 +181,7 @@ func (h *queueTakers) alsoFor(x *taking, at recording.Time) bool {
 	return j == nil || j.from <= list[i-1].from
 }
 
-// addTakings lists the parts in which strands worked on what they had taken.
+// addTakings lists the parts in which strands worked on taken items.
 func (h *partList) addTakings() {
 	for s := range h.strands {
 		list := h.strands[s].takings
@@ -196,7 +196,7 @@ func (h *partList) addTakings() {
 			}
 			if j := h.jobAt(p.Strand, x.from); j != nil {
 				p.To = min(p.To, j.to)
-				if j.by == x.by && j.from >= x.fact.Put && (i == 0 || list[i-1].from < j.from) { // it was woken for it
+				if j.by == x.by && j.from >= x.fact.Put && (i == 0 || list[i-1].from < j.from) { // the strand was woken for it
 					p.From, p.Put = j.from, recording.NoTime
 				}
 			}

@@ -8,16 +8,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Servers may read requests on one thread and have each worked on and answered by one of
-// a pool: what such a thread does from its last answer to the next is for that. So it is
-// with threads that read no requests themselves, if what they do lies so: their calls, and
-// those that others made whose results they were given. A few exceptions are let pass.
+// A server may read requests on one thread, and have each worked on and answered by a thread of a pool. What such a
+// thread does between two answers belongs to the request that it answers second. This is believed of threads that
+// read no requests themselves, if what they do fits: their calls, and the calls that other threads made and whose
+// results they got, lie within the span of one request. A few exceptions are tolerated.
 
-// responders are threads that answer what others had read.
+// responders are threads that answer requests which other threads read.
 type responders struct{ *activity }
 
-// find finds whom the threads that answer requests others had read worked for. Where
-// they read requests themselves, too, they do one after the other, and little else need show it.
+// find finds for which requests the threads worked that answer what others read. If they also read requests
+// themselves, they handle one after the other, and less evidence is needed.
 func (h *responders) find() {
 	counts, read := causality.Tallies[recording.ProcessID]{}, map[recording.ProcessID]bool{}
 	for s := range h.strands {
@@ -38,7 +38,7 @@ func (h *responders) find() {
 	}
 }
 
-// served lists what a strand served, by its answers: from the one before, or from when the
+// served lists the spans in which a strand served requests, by its answers: from the answer before, or from when the
 // request was read.
 func (h *responders) served(answers []result) []timeline.Stint {
 	var list []timeline.Stint
@@ -53,8 +53,8 @@ func (h *responders) served(answers []result) []timeline.Stint {
 	return list
 }
 
-// nested counts the calls of a strand and the results it was given, and those that do not
-// lie within one of its stints.
+// nested checks the calls of a strand, and the results that it got; odd: it does not lie within one of the strand's
+// stints.
 func (h *responders) nested(s timeline.StrandID, tell func(odd bool)) {
 	for _, id := range h.strands[s].calls {
 		c := &h.t.Calls[id]
@@ -72,7 +72,7 @@ func (h *responders) nested(s timeline.StrandID, tell func(odd bool)) {
 		calls := h.strands[by].calls
 		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.Off.Woken })
 		if k == 0 || h.t.Calls[calls[k-1]].End < st.Off.Since {
-			continue // nothing it waited for was answered meanwhile
+			continue // nothing that it waited for was answered meanwhile
 		}
 		r := h.serving.At(s, st.Off.Since)
 		tell(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)

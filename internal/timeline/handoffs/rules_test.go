@@ -9,9 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Request 0 is open from 10 to 100, request 1 from 60 on. What seems to be delivered to request
-// 0 is believed, whatever else went that way, if nothing else was open as the call was sent and
-// as its answer came.
+// Request 0 is open from 10 to 100, request 1 from 60 on. What seems to be delivered to request 0 is believed,
+// whatever else went that way, if no other request was open when the call was sent and when its answer came.
 func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 	tl := &timeline.Timeline{
 		Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 60, End: 90}},
@@ -35,9 +34,8 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 	}
 }
 
-// A job was started by strand 0, which served request 5, or by worker 1, which worked for it. A
-// carried call of it may be of a task that was put in before, unless the request's own strand
-// started the job.
+// A job was started by strand 0, which served request 5, or by worker 1, which worked for that request. A carried
+// call of the job may belong to a task that was put in before, unless the request's own strand started the job.
 func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 	h := &decisions{activity: &activity{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), ways: []callWay{{carried: true}, {carried: false}}}}
 	for _, c := range []struct {
@@ -51,8 +49,8 @@ func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 	}
 }
 
-// A wake-up out of a wait for a lock, or for the interpreter's, delivers nothing, though no
-// stack says so; nor does one out of a wait for room in a queue.
+// A wake-up from a wait for a lock, or for the interpreter's lock, delivers nothing, even if no stack shows the lock.
+// Nor does a wake-up from a wait for room in a queue.
 func TestLocksDeliverNothing(t *testing.T) {
 	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
@@ -70,9 +68,9 @@ func TestLocksDeliverNothing(t *testing.T) {
 	}
 }
 
-// Strand 0 answers what another reads, and serves request 0 from 20 on. Worker 1 wakes it at 50
-// after a call that it had sent at 5, for somebody else: that contradicts that all it is given
-// is for its request, unless it waited for a lock.
+// Strand 0 answers what another strand reads, and serves request 0 from 20 on. Worker 1 wakes it at 50, after a call
+// that it had sent at 5 for another request. That contradicts the rule that everything strand 0 gets is for its
+// request, unless strand 0 waited for a lock.
 func TestResultsOfThoseWhoAnswer(t *testing.T) {
 	for cause, odd := range map[timeline.Cause]int{timeline.CauseUnknown: 1, timeline.CauseInterpreterLock: 0} {
 		h := &responders{&activity{

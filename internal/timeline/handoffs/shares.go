@@ -8,10 +8,10 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/causality"
 )
 
-// exactShare is of how many tasks one may be more or less than the shares add up to.
+// exactShare: the shares may add up to one task in this many more or less than there are.
 const exactShare = 256
 
-// counts are of how many requests of each endpoint so many of something are known.
+// counts holds, by endpoint and number, how many requests have that number of something.
 type counts map[string]map[int]int
 
 func (n counts) add(endpoint string, known int) {
@@ -21,9 +21,10 @@ func (n counts) add(endpoint string, known int) {
 	n[endpoint][known]++
 }
 
-// shares returns how many tasks each request of an endpoint puts into a pool: as many as
-// are known of any, or of any but very few of which some may be wrong, if that makes all tasks
-// that there are; unsure where few requests show it. Nil: they differ.
+// shares returns how many tasks each request of an endpoint puts into a pool; unsure for an endpoint if few requests
+// show it. The number is the highest known for any request. If a very small part of the requests may be wrong, the
+// highest few are ignored. Either choice counts only if the numbers add up to all tasks that there are; nil if
+// neither does.
 func (q *queue) shares() map[string]int {
 	known, of := q.knownOf(), counts{}
 	for _, r := range q.reqs {
@@ -54,7 +55,8 @@ func (q *queue) knownOf() map[timeline.RequestID]int {
 	return known
 }
 
-// mostOf returns the highest number, but for one part of few in so many, and how many show it.
+// mostOf returns the highest number, and how many requests show it. A part of few in exactShare requests may have a
+// higher one.
 func mostOf(of map[int]int, few int) (most, show int) {
 	sum, above := 0, 0
 	for _, n := range of {
@@ -68,7 +70,7 @@ func mostOf(of map[int]int, few int) (most, show int) {
 	return 0, 0
 }
 
-// addUp reports that the shares of requests make as many tasks as there are.
+// addUp reports whether the shares of requests add up to the number of tasks.
 func (q *queue) addUp(all map[string]int, most int, known map[timeline.RequestID]int) bool {
 	low, high := 0, 0
 	for _, r := range q.reqs {
@@ -86,7 +88,7 @@ func (q *queue) addUp(all map[string]int, most int, known map[timeline.RequestID
 	return low <= tasks+slack && tasks <= high+slack
 }
 
-// divide finds whose tasks of the pool are, as far as that follows.
+// divide finds the requests of the pool's tasks, as far as they follow from the shares.
 func (q *queue) divide(tasks []task, all map[string]int) *causality.Shares[timeline.RequestID] {
 	known := q.knownOf()
 	s := &causality.Shares[timeline.RequestID]{

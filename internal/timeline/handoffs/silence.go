@@ -9,17 +9,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A task whose result nobody waits for yet as it is done wakes nobody: its request lacks a
-// result that others of its endpoint have. While such a request is open, what a worker did
-// up to somebody's result may be two tasks.
+// A task whose result no thread waits for yet when it is done wakes no thread. Its request then lacks a result that
+// others of its endpoint have. While such a request is open, what a worker did up to a result may be two tasks.
 
-// silence is what is known of tasks of a process that woke nobody.
+// silence is what is known of the tasks of a process that woke no thread.
 type silence struct {
 	h      *taskFinder
-	spans  []timeline.Stint // when some may have been done, disjoint, in order
+	spans  []timeline.Stint // when such tasks may have been done; disjoint, in order
 	quiet  recording.Duration
-	steady bool            // nearly all requests of an endpoint get as many results
-	ended  causality.Tally // waits for work; odd: before them work was done that woke nobody, and is none of the spans'
+	steady bool // nearly all requests of an endpoint get the same number of results
+	// waits for work; odd: before them, work was done that woke no thread and is outside the spans
+	ended causality.Tally
 }
 
 const (
@@ -27,13 +27,13 @@ const (
 	mostQuiet  recording.Duration = 500_000 // ns
 	quietPart                     = 4
 
-	fewSilent  = 8  // from how many waits for work on they tell that tasks wake somebody
-	manySilent = 64 // if the number of results does not
-	oddSilent  = 31 // for so many, one may come after what is no task
+	fewSilent  = 8  // so many waits for work are needed to judge whether tasks wake a thread
+	manySilent = 64 // so many if the number of results does not decide
+	oddSilent  = 31 // for so many waits, one may follow what is no task
 	rareSilent = 16 // of so many requests of an endpoint, one may get another number of results
 )
 
-// newSilence looks at the work spans of a process' workers.
+// newSilence examines the work spans of a process' workers.
 func (h *taskFinder) newSilence(list []workSpan) *silence {
 	q := &silence{h: h}
 	q.findSpans(list)
@@ -54,8 +54,8 @@ func (h *taskFinder) newSilence(list []workSpan) *silence {
 	return q
 }
 
-// quietWork returns for how long workers may be busy with what is no task: a part of what
-// the work spans take that end with a result.
+// quietWork returns for how long workers may be busy with what is no task: a part of the duration of work spans that
+// end with a result.
 func (h *taskFinder) quietWork(list []workSpan) recording.Duration {
 	var all []recording.Duration
 	for i := range list {
@@ -107,14 +107,14 @@ func (q *silence) findSpans(list []workSpan) {
 	q.spans = timeline.MergeStints(open)
 }
 
-// meets reports that one of the spans of MergeStints overlaps another span.
+// meets reports whether one of the spans of MergeStints overlaps another span.
 func meets(list []timeline.Stint, from, to recording.Time) bool {
 	i := sort.Search(len(list), func(k int) bool { return list[k].To > from })
 	return i < len(list) && list[i].From < to
 }
 
-// usualOf returns how many there are, and the most frequent number; the higher of two that
-// are as frequent.
+// usualOf returns how many requests there are, and the most frequent number; the higher one of two equally frequent
+// numbers.
 func usualOf(of map[int]int) (all, most int) {
 	for n, k := range of {
 		if all += k; k > of[most] || k == of[most] && n > most {
@@ -142,7 +142,7 @@ func (q *silence) tells(x *workSpan) bool {
 	own := by == x.request
 	switch {
 	case by != timeline.None && !own:
-		return false // it may have done what that one put in before
+		return false // it may have done what that request put in before
 	case !x.sure && !own:
 		return false
 	case q.steady:

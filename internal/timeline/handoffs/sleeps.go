@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// purpose is what a strand slept for, as far as is known of that sleep alone.
+// purpose is what a strand slept for, as far as that sleep alone shows it.
 type purpose int8
 
 const (
@@ -21,8 +21,8 @@ const (
 	forOther          // for something else, such as a lock
 )
 
-// waitOf is the Wait that a sleep is of, or None. It begins later than the sleep where the
-// strand was seen to do something since.
+// waitOf is the Wait that a sleep belongs to, or None. The Wait begins later than the sleep if the strand was seen to
+// do something since.
 func (h *activity) waitOf(s timeline.StrandID, off *timeline.Off) timeline.WaitID {
 	id := h.t.WaitAt(s, off.Since)
 	if id == timeline.None && off.Woken != recording.NoTime {
@@ -31,7 +31,7 @@ func (h *activity) waitOf(s timeline.StrandID, off *timeline.Off) timeline.WaitI
 	return id
 }
 
-// purposeOf tells what a strand slept for.
+// purposeOf returns what a strand slept for.
 func (h *activity) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
 	id := h.waitOf(s, off)
 	if id == timeline.None {
@@ -58,7 +58,7 @@ func (h *activity) mayDeliver(w wake) bool {
 	return p == unknown || p == forResult
 }
 
-// rests reports a wait for work: one that is known to be, or at a place where the strand waits for work.
+// rests reports a wait for work: one that is known to be that, or one at a place where the strand waits for work.
 func (h *activity) rests(s timeline.StrandID, off *timeline.Off) bool {
 	if !timeline.OnFutex(off) {
 		return off != nil && off.Syscall == "ppoll" && h.purposeOf(s, off) == forWork
@@ -79,16 +79,16 @@ func (h *activity) rests(s timeline.StrandID, off *timeline.Off) bool {
 }
 
 const (
-	fewIdle   = 4 // a place is known from so many waits on
-	fewQueued = 2 // a stack
+	fewIdle   = 4 // so many waits are needed to know a place
+	fewQueued = 2 // or a stack
 	rareShare = 8
-	muchShare = 10 // and waited at much if it has one part in so many of the most
+	muchShare = 10 // a strand waits much at a place if that has at least one part in so many of the longest total
 )
 
 // idleAt is where a strand waits for work.
 type idleAt struct {
 	above int64              // at this stack pointer and those of shallower stacks; 0: not known
-	too   []int64            // at these too
+	too   []int64            // at these stack pointers too
 	word  int64              // CPython: on this word
 	in    []timeline.StackID // CPython: in these stacks
 }
@@ -98,10 +98,10 @@ type waitSite struct {
 	key   int64            // stack pointer or word
 	at    []recording.Time // when they began
 	total recording.Duration
-	odd   bool // a call was open meanwhile, or a stack speaks against it
+	odd   bool // a call was open meanwhile, or a stack contradicts it
 }
 
-// idlePlaces are where strands wait for work.
+// idlePlaces finds where strands wait for work.
 type idlePlaces struct{ *activity }
 
 // find finds where each strand waits for work.
@@ -117,9 +117,9 @@ func (h *idlePlaces) find() {
 	}
 }
 
-// waitSites are the places at which a strand waits for other threads outside of its requests,
-// that may be where it waits for work, and the longest time that it waits at any: where it did
-// a few times, had no call under way, and nothing tells that it waits for something else.
+// waitSites returns the places at which a strand may wait for work, and the longest total time that it waits at any
+// of them. There the strand waits for other threads outside of its requests, at least few times, with no call under
+// way, and nothing shows that it waits for something else.
 func (h *idlePlaces) waitSites(s timeline.StrandID, few int, keyOf func(*timeline.Off) (key int64, ok bool)) (list []*waitSite, most recording.Duration) {
 	all, calls, stints := map[int64]*waitSite{}, h.strands[s].calls, h.o[s]
 	for _, st := range h.f.Threads[s].Steps {
@@ -155,13 +155,12 @@ func (h *idlePlaces) waitSites(s timeline.StrandID, few int, keyOf func(*timelin
 	return list, most
 }
 
-// idlePlacesOf finds where a strand waits for work: at the shallowest place of those
-// where it waits much; and at places that took its turn, since code that is compiled
-// anew has other stacks.
+// idlePlacesOf finds where a strand waits for work: at the shallowest of the places where it waits much. Other places
+// count too if they replaced that one, since code that is compiled anew has other stacks.
 func (h *idlePlaces) idlePlacesOf(s timeline.StrandID) idleAt {
 	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.SP, true })
 	var idle idleAt
-	var waits []recording.Time // at the places found, in order
+	var waits []recording.Time // waits at the places found, in order
 	for _, p := range list {
 		switch {
 		case idle.above == 0 && p.total*muchShare >= most:
@@ -177,14 +176,14 @@ func (h *idlePlaces) idlePlacesOf(s timeline.StrandID) idleAt {
 	return idle
 }
 
-// elsewhen reports that hardly any of the given waits lie between the place's own.
+// elsewhen reports whether hardly any of the given waits lie between the place's own.
 func (p *waitSite) elsewhen(waits []recording.Time) bool {
 	last := len(p.at) - 1
 	return (timeline.CountUpTo(waits, p.at[last])-timeline.CountUpTo(waits, p.at[0]))*rareShare <= len(p.at)
 }
 
-// queueOf finds the word at which a strand of CPython waits for work: the one where it
-// waits most, with no time limit, of those where it waits for no mutex.
+// queueOf finds the word at which a strand of CPython waits for work: the one where it waits longest without a time
+// limit, if that is no mutex.
 func (h *idlePlaces) queueOf(s timeline.StrandID) (word int64) {
 	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.Arg, off.Timed != 1 })
 	for _, p := range list {
@@ -195,9 +194,8 @@ func (h *idlePlaces) queueOf(s timeline.StrandID) (word int64) {
 	return word
 }
 
-// queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of
-// those in which it waits much. A queue that is written in Python makes a new lock for each
-// wait, so words do not tell.
+// queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of those in which it waits
+// much. A queue written in Python creates a new lock for each wait, so words do not identify it.
 func (h *idlePlaces) queueStacks(s timeline.StrandID) (idle []timeline.StackID) {
 	list, most := h.waitSites(s, fewQueued, func(off *timeline.Off) (int64, bool) {
 		id := h.t.WaitAt(s, off.Since)
@@ -221,7 +219,7 @@ func (h *idlePlaces) queueStacks(s timeline.StrandID) (idle []timeline.StackID) 
 	return idle
 }
 
-// depthOf is of how many frames a stack is.
+// depthOf is the number of frames of a stack.
 func depthOf(t *timeline.Timeline, id timeline.StackID) (n int) {
 	for ; id != timeline.None; id = t.Stacks[id].Caller {
 		n++

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Strand 0 serves request 0 from 0 to 100, strand 1 request 1. Strands 2 and 3 take what these
-// put in, and make one call each time.
+// Strand 0 serves request 0 from 0 to 100, strand 1 request 1. Strands 2 and 3 take what these put in, and make one
+// call each time.
 func TestForWhomWorkWasTaken(t *testing.T) {
 	const one, two, third, worker, other = recording.ThreadID(1), recording.ThreadID(2), recording.NoThread, timeline.StrandID(2), timeline.StrandID(3)
 	took := func(at recording.Time, putter recording.ThreadID, put recording.Time, queue, executor int64) facts.Taken {
@@ -17,7 +17,7 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		taken  []facts.Taken // by the worker
-		others []facts.Taken // by the other one
+		others []facts.Taken // by the other worker
 		away   timeline.Interval
 		sent   recording.Time // of the worker's call
 		want   timeline.RequestID
@@ -59,7 +59,7 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 	}
 }
 
-// factsOfThreads are those of a recording that ends at 200, of so many threads.
+// factsOfThreads returns the facts of a recording with n threads that ends at 200.
 func factsOfThreads(n int) *facts.Facts {
 	f := facts.New(&timeline.Timeline{})
 	for id := range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/causality"
 )
 
-// A worker makes two calls a task: they are one, if all between its results come out even.
+// A worker makes two calls per task: two calls form one task if all calls between its results come out even.
 func TestCallsOfOneTask(t *testing.T) {
 	h := queuesOf(&activity{strands: []strand{{least: 2, even: true}}})
 	j := &job{calls: []timeline.CallID{0, 1, 2, 3, 4, 5, 6}, results: []result{{calls: 4}, {calls: 6}}}
@@ -25,7 +25,7 @@ func TestCallsOfOneTask(t *testing.T) {
 	}
 }
 
-// Of a task's calls one is known: so are the others that nothing else tells of.
+// One of a task's calls is known: so are the others that no other rule decides.
 func TestCallsOfOneTaskAreOfOneRequest(t *testing.T) {
 	h := queuesOf(&activity{t: &timeline.Timeline{Calls: []timeline.Call{
 		{Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 7, Why: timeline.WhyHandOffEnd}, {Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 8, Why: timeline.WhyHandOffEnd},
@@ -39,8 +39,8 @@ func TestCallsOfOneTaskAreOfOneRequest(t *testing.T) {
 	}
 }
 
-// Two workers wait for work at one word: that one of them once gave a result without a call
-// is an exception among the tasks of both.
+// Two workers wait for work at one word. That one of them once gave a result without a call is an exception among the
+// tasks of both.
 func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 	results := func(first int) (j job) {
 		j.by = 9
@@ -61,8 +61,8 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 	}
 }
 
-// Request 0 was under way as the recording began: that three of its tasks made no call that was seen says
-// nothing of how many tasks make.
+// Request 0 was under way when the recording began. That three of its tasks made no call that was seen says nothing
+// about how many calls tasks make.
 func TestCallsOfRequestsThatWereCutAreNotCounted(t *testing.T) {
 	for _, c := range []struct {
 		cut  bool
@@ -84,8 +84,8 @@ func TestCallsOfRequestsThatWereCutAreNotCounted(t *testing.T) {
 	}
 }
 
-// A lock is made for each wait, and so each place is one of few results: together they show
-// that calls go before what is delivered there. Not of one where none went before.
+// A lock is created for each wait, so each place has few results. Together they show that calls come before what is
+// delivered there. This does not hold for a place where none came before.
 func TestPlacesOfFewResultsAreJudgedTogether(t *testing.T) {
 	h := &jobFinder{activity: &activity{t: &timeline.Timeline{Requests: []timeline.Request{{}}}, strands: make([]strand, 1)}}
 	j := job{}
@@ -100,8 +100,8 @@ func TestPlacesOfFewResultsAreJudgedTogether(t *testing.T) {
 	}
 }
 
-// A thousand requests put in two tasks each. That three seem to have put in three is a mistake;
-// that ten of twenty do is none.
+// A thousand requests put in two tasks each. If three of them seem to have put in three, that is a mistake; if ten of
+// twenty do, it is not.
 func TestSharesOfWhichFewAreWrong(t *testing.T) {
 	for _, c := range []struct {
 		of         map[int]int
@@ -118,7 +118,7 @@ func TestSharesOfWhichFewAreWrong(t *testing.T) {
 	}
 }
 
-// All of 300 requests put in two tasks, but one of the first is taken for one of the last.
+// All of 300 requests put in two tasks each, but one task of the first is mistaken for one of the last.
 func TestSharesOfRequests(t *testing.T) {
 	h := queuesOf(&activity{t: &timeline.Timeline{}})
 	var pool []task
@@ -145,8 +145,8 @@ func TestSharesOfRequests(t *testing.T) {
 func TestWorkersOfOneQueue(t *testing.T) {
 	for _, c := range []struct {
 		because string
-		of, by  timeline.StrandID // who was woken, and by whom
-		one     bool              // their tasks are of one pool
+		of, by  timeline.StrandID // the strand that was woken, and the one that woke it
+		one     bool              // their tasks form one pool
 	}{
 		{"they wait at one word", 1, timeline.None, true},
 		{"at different words", 2, timeline.None, false},

@@ -7,11 +7,10 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// A client may send in an immediate what it was asked for: undici does. By then others may
-// have had their turns. The id of such a callback was given out in the turn in which it was
-// asked for, or while timers ran.
+// Some clients send a call in an immediate, as undici does. By then other requests may have had their turns. The id
+// of such a callback was given out in the turn in which the call was asked for, or while timers ran.
 
-// whereAskedFor returns the moves of a loop with calls that promises asked for where they
+// whereAskedFor returns the moves of a loop in which such calls, if promises asked for them, are placed where they
 // were asked for.
 func whereAskedFor(t *timeline.Timeline, moves []loops.Move, handles lasting) []loops.Move {
 	turns := newIDTurns(moves)
@@ -49,7 +48,7 @@ func whereAskedFor(t *timeline.Timeline, moves []loops.Move, handles lasting) []
 	return all
 }
 
-// placeOf returns before which move of the turn that a move begins an id was given out.
+// placeOf returns the index before which an id was given out, within the turn that move begin begins.
 func placeOf(moves []loops.Move, begin int, id int64) int {
 	k := begin + 1
 	for k < len(moves) && moves[k].Callback() && moves[k].Counter < id {
@@ -58,7 +57,7 @@ func placeOf(moves []loops.Move, begin int, id int64) int {
 	return k
 }
 
-// timersSend reports whether timers send calls of which ids do not tell whose they are.
+// timersSend reports whether timers send calls whose requests ids do not show.
 func timersSend(t *timeline.Timeline, moves []loops.Move) bool {
 	timers, n, all := false, 0, 0
 	for i := range moves {

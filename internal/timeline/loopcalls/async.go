@@ -9,61 +9,60 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// asyncWalk follows one loop through its moves and collects the evidence about whose
-// its calls are.
+// asyncWalk follows one loop through its moves and collects evidence about the requests of its calls.
 //
-// A turn begins when the loop reads a request or an answer. What is written in a turn
-// with an execution id given out since is of the request that was read, or of the same
-// request as the call that was answered. An older trigger id says that the write was
-// asked for earlier, and waited for a socket: it belongs to whom the loop worked for
-// when that id was given out. The execution id alone would mistake such a request for
-// the one whose answer freed the socket. A trigger id of 0 is a promise's: then the
-// turn is only a hint, for timers and the like may run in it unseen.
+// A turn begins when the loop reads a request or an answer. If something is written in the turn under an execution id
+// that was given out since the turn began, it belongs to the request that was read, or to the request of the answered
+// call. An older trigger id means that the write was asked for earlier and waited for a socket: it belongs to the
+// owner that the loop worked for when that id was given out. The execution id alone would confuse that request with
+// the one whose answer freed the socket. A trigger id of 0 belongs to a promise: then the turn is only a hint,
+// because timers and the like may run in it unseen.
 type asyncWalk struct {
 	asyncInput
 	t      *timeline.Timeline
 	f      *facts.Facts
 	ids    asyncIDs
 	owner  loops.Owner
-	slept  bool        // since the last move that told where the ids stood
+	slept  bool        // since the last move that showed the id counter
 	carry  loops.Owner // the owner before that sleep
 	turn   asyncTurn
-	last   recording.Time // of the move before
+	last   recording.Time // of the previous move
 	oldest int64          // last id given out before the recording
 
 	firstAsked askedAtOnce
-	handles    map[int64]int32 // of inbound connections: which those are
+	handles    map[int64]int32 // by handle id: the inbound connection
 	idle       idle
-	again      map[int64]bool           // timers that fired: more than once
-	ports      map[int64]bool           // of them, the ids under which messages come
-	posted     map[int32]loops.Owner    // who sent messages, by their numbers
-	causes     lasting                  // what called back
-	itself     map[timeline.CallID]bool // answered calls of which it did
-	few        int64                    // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
-	selves     map[string]bool          // peers whose client calls back under an id of each call
+	again      map[int64]bool           // timers that fired; true: more than once
+	ports      map[int64]bool           // of those, the ids under which messages come
+	posted     map[int32]loops.Owner    // by number of a message: the owner that sent it
+	causes     lasting                  // triggers that called back in several turns
+	itself     map[timeline.CallID]bool // answered calls that called back under their own id
+	// the most ids that a callback asked for in another turn gives out before it has sent a call; -1: not known
+	few    int64
+	selves map[string]bool // peers whose client calls back under an id of each call
 }
 
-// asyncTurn is what began the callbacks that run, if it was a read.
+// asyncTurn is what began the running callbacks, if it was a read.
 type asyncTurn struct {
 	of      loops.Owner
 	counter int64 // last id given out before; 0: no turn is known to run
-	conn    int32 // read from, index in facts.conns
-	timers  bool  // they run: what they send was wanted when they fired
+	conn    int32 // read from: index in facts.conns
+	timers  bool  // timers run: what they send was wanted when they fired
 }
 
-// asyncConn is what the walk knows of one connection.
+// asyncConn is what the walk knows about one connection.
 type asyncConn struct {
-	told      tristate    // outbound: whether its connect told whose the first call is
-	answered  loops.Owner // outbound: the last call that was answered; 0: none
+	told      tristate    // outbound: whether its connect showed the owner of the first call
+	answered  loops.Owner // outbound: the call that was answered last; 0: none
 	hasHandle bool
 	handle    int64       // inbound: the id of its handle
-	request   loops.Owner // inbound: that was read last
-	read      bool        // inbound: it was read from
+	request   loops.Owner // inbound: the request read last
+	read      bool        // inbound: something was read from it
 	first     int64       // last id given out before its first read
-	prompt    bool        // accepted since the move before that read
+	prompt    bool        // it was accepted after the last move before its first read
 }
 
-// tristate says what is known of a connect; untold if it was not seen.
+// tristate says what a connect showed; untold if the connect was not seen.
 type tristate int8
 
 const (
@@ -72,25 +71,24 @@ const (
 	toldWhose
 )
 
-// asyncInput is one Node loop, and what is shared by the walks of all.
+// asyncInput is one Node loop, with what the walks of all loops share.
 type asyncInput struct {
 	loop   loops.Loop
-	wanted []recording.Time // by call: the move before the ids of its write were given out
+	wanted []recording.Time // by call: when it was wanted, the last move before the ids of its write were given out
 	chains *chains
 	conns  []asyncConn // by index in facts.conns
 	hands  askedIn
 	sends  map[int32]*sentOn // the connections that it sends calls on, by index in facts.conns
 	lasting
 	shared   map[int32]bool           // connections on which several requests send at once, by index in facts.conns
-	together map[timeline.CallID]bool // calls there that were answered with others at once: what follows may be of any of them
-	atOnce   map[string]int           // by endpoint: how many calls a request has under way at once, where that is known
-	sure     map[timeline.CallID]bool // of calls on connections that are not shared: turns tell whose they are
-	named    map[int32]bool           // shared connections, where promises have ids of their own
-	told     recording.Time           // up to here it is told which timers fired; 0: never
+	together map[timeline.CallID]bool // calls on them that were answered with others at once: what follows may belong to any of these
+	atOnce   map[string]int           // by endpoint: how many calls a request has under way at once, if known
+	sure     map[timeline.CallID]bool // calls whose requests are certain: turns or promise ids show them
+	named    map[int32]bool           // the shared connections, if promises have ids of their own; else nil
+	told     recording.Time           // up to here it is known which timers fired; 0: never
 }
 
-// associateAsync associates the calls of one Node loop by its async ids, and notes
-// when each was wanted.
+// associateAsync assigns the calls of one Node loop by its async ids, and notes when each was wanted.
 func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	moves := in.loop.Moves
 	if in.named != nil && len(in.named) == 0 {
@@ -144,13 +142,13 @@ func (w *asyncWalk) step(m *loops.Move) {
 			w.slept, w.carry = true, w.owner
 		}
 		w.owner, w.turn = loops.Nobody, asyncTurn{of: loops.Nobody, conn: loops.NoConn}
-	case !m.Callback(): // a read, or what begins other callbacks
+	case !m.Callback(): // a read, or something else that begins callbacks
 		if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
 			w.conns[m.Conn].answered = loops.OfCall(m.Call)
 		}
 		whose := m.Whose()
 		if m.Several || m.Same && w.named != nil || w.named[m.Conn] && !w.aloneAnswered(m) {
-			whose = loops.Nobody // of several requests, which the ids of their connection do not tell apart
+			whose = loops.Nobody // of several requests, which the ids of their connection do not distinguish
 		}
 		w.owner, w.turn = whose, asyncTurn{whose, m.Counter, m.Conn, m.Kind == loops.MoveBoundary && m.Trigger == 1}
 		if m.Kind == loops.MoveRead {
@@ -186,7 +184,7 @@ func (w *asyncWalk) step(m *loops.Move) {
 	}
 }
 
-// sent learns from a write of a call, and notes when that was wanted.
+// sent learns from a write of a call, and notes when the call was wanted.
 func (w *asyncWalk) sent(m *loops.Move) {
 	w.chains.add(m.Call)
 	told, opener := w.conns[m.Conn].told, w.t.Calls[m.Call].New
@@ -206,10 +204,10 @@ func (w *asyncWalk) sent(m *loops.Move) {
 	}
 }
 
-// giver is for whom the ids up to this move's counter were given out. Reads come
-// before their callback, so everything since the last move was the last owner's. A
-// write or connect may be made by a callback that began unseen: if that works for
-// somebody else, the ids between are of both, and so nobody's.
+// giver is the owner for which the ids up to this move's counter were given out. Reads come before their callback, so
+// all ids since the last move belong to the last owner. A write or connect may be made by a callback that began
+// unseen. If that callback works for another owner, the ids in between belong to one of the two, and it is not known
+// to which.
 func (w *asyncWalk) giver(m *loops.Move) giver {
 	before := w.owner
 	if w.slept {
@@ -236,9 +234,8 @@ func (w *asyncWalk) giver(m *loops.Move) giver {
 	return giver{loops.Nobody, [2]loops.Owner{before, running}}
 }
 
-// foreign reports a move of a callback that cannot be of the turn that runs: its
-// execution id is older, was given out for somebody else, and is not that of the
-// connection which was read from.
+// foreign reports a move of a callback that cannot belong to the running turn: its execution id is older than the
+// turn, was given out for another owner, and is not that of the connection that was read from.
 func (w *asyncWalk) foreign(m *loops.Move) bool {
 	if m.Exec == 0 || w.turn.counter == 0 || w.fresh(m.Exec) {
 		return w.turn.counter == 0
@@ -250,11 +247,11 @@ func (w *asyncWalk) foreign(m *loops.Move) bool {
 	return running != loops.Nobody && !w.chains.same(running, w.turn.of)
 }
 
-// fresh reports whether an id was given out in the turn that runs.
+// fresh reports whether an id was given out in the running turn.
 func (w *asyncWalk) fresh(id int64) bool { return w.turn.counter > 0 && id > w.turn.counter }
 
-// evidence collects what a connect or write tells about whose its call is, and reports
-// whether it tells anything.
+// evidence collects what a connect or write shows about the request of its call, and reports whether it shows
+// anything.
 func (w *asyncWalk) evidence(m *loops.Move) bool {
 	inTurn := w.turn.of != loops.Nobody && (w.fresh(m.Exec) || m.Exec == 0 && w.turn.counter > 0)
 	_, answered := w.turn.of.Call()
@@ -276,7 +273,7 @@ func (w *asyncWalk) evidence(m *loops.Move) bool {
 	case m.Exec == 0:
 		return false
 	case inTurn && answered && w.fresh(m.Trigger):
-		w.hint(m, w.turn.of) // an application that lets so many calls run at once asks for another's there
+		w.hint(m, w.turn.of) // an application with a limit on concurrent calls may ask for another request's call there
 		return true
 	case inTurn && w.fresh(m.Trigger):
 		w.chains.link(m.Call, w.turn.of)
@@ -300,7 +297,7 @@ func (w *asyncWalk) evidence(m *loops.Move) bool {
 	}
 	if r, ok := who.Request(); who == loops.Nobody || ok && w.t.Requests[r].End < m.At {
 		if m.Kind == loops.MoveSend && m.Exec != 0 && !w.fresh(m.Exec) {
-			return w.asked(m) // its trigger is long gone: a handle's
+			return w.asked(m) // the request of its trigger ended long ago: it belongs to a handle
 		}
 		return false
 	}
@@ -316,13 +313,12 @@ func (w *asyncWalk) responded(m *loops.Move) {
 		w.chains.resumed(answered, m.Request)
 	case w.fresh(m.Exec) && w.fresh(m.Trigger):
 		w.chains.link(answered, loops.OfRequest(m.Request))
-	case m.Trigger != 0: // promises have ids where contexts are followed through them
+	case m.Trigger != 0: // promises have ids if contexts are followed through them
 		m.Own = w.chains.known(w.ids.find(m.Trigger)) == m.Request && (w.fresh(m.Exec) || w.chains.known(w.ids.find(m.Exec)) == m.Request)
 	}
 }
 
-// adopt makes the one whose callback is running the owner of what follows, if no turn
-// is known to run.
+// adopt makes the owner of the running callback the owner of what follows, if no turn is known to run.
 func (w *asyncWalk) adopt(m *loops.Move) {
 	if !w.foreign(m) {
 		return

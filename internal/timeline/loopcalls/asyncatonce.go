@@ -5,19 +5,19 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// askedAtOnce is the first of the calls that one callback asked for at once, as promises do
-// whose functions run together: what is to write each is queued before any is written.
+// askedAtOnce is the first of several calls that one callback asked for at once, as promises do whose functions run
+// together: the ticks that write the calls are all queued before any call is written.
 type askedAtOnce struct {
 	turn    int64 // the last id given out before that turn
 	exec    int64 // the id of the tick that wrote it
-	counter int64 // the last id given out by then
+	counter int64 // the last id given out by that time
 	call    timeline.CallID
 }
 
-// askedBeside notes a call that was asked for in a turn by a promise. Node empties its queue
-// of ticks after each callback: if the id of the tick that writes the call was given out
-// before another call was written by such a tick, one callback asked for both. (What node:http
-// writes takes an id of its own. Immediates, in which other clients write, do not run at once.)
+// askedBeside notes a call that a promise asked for in a turn. Node empties its queue of ticks after each callback.
+// So if the id of the tick that writes the call was given out before such a tick wrote another call, one callback
+// asked for both. This excludes node:http, whose writes take ids of their own, and immediates, in which other clients
+// write: they do not run at once.
 func (w *asyncWalk) askedBeside(m *loops.Move) {
 	if m.Exec == 0 {
 		return
@@ -39,11 +39,10 @@ func (c *chains) beside(id, first timeline.CallID) {
 	c.groups[head] = append(c.groups[head], i)
 }
 
-// agree makes what is known of what followed calls that were asked for at once count for
-// all of them: of those that a request waits for together only the last answer is followed
-// by anything. One callback may also ask for calls of several requests, which all waited
-// for the same: then the answers lead to several, or something follows one and not even
-// that is known to lead anywhere.
+// agree applies what is known of the continuation of one call to all calls that were asked for at once with it. If a
+// request waits for all of them, only the last answer is followed by anything. But one callback may also ask for
+// calls of several requests that all waited for the same event. Then the answers lead to several requests, or one of
+// them leads to something whose request is unknown. In both cases nothing is concluded.
 func (h *hinted) agree(members []int) {
 	whose := timeline.RequestID(timeline.None)
 	for _, i := range members {

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What is sent as the first request of a connection is parsed is that request's, also where the ids of
-// the connection were given out in the turn of an answer before.
+// What is sent while the first request of a connection is parsed belongs to that request, even if the ids of the
+// connection were given out in the turn of an earlier answer.
 func TestWritesOfTheFirstRequest(t *testing.T) {
 	w := asyncWalk{t: &timeline.Timeline{Requests: []timeline.Request{{RequestMore: &timeline.RequestMore{}, Ordinal: 0}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, Ordinal: 1}}}, f: &facts.Facts{Conns: []facts.Conn{{At: 35}}}}
 	w.ids.times, w.ids.counts = []recording.Time{20, 30, 40}, []int64{20, 30, 50}

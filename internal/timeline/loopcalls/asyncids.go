@@ -9,35 +9,35 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// fewSends is from how many calls on they tell how many ids one takes.
+// fewSends is how many calls are needed to learn how many ids a call takes.
 const fewSends = 8
 
-// asyncIDs remembers who was being worked for when Node gave out each async id.
+// asyncIDs remembers for which owner the loop worked when Node gave out each async id.
 type asyncIDs struct {
 	ranges []idRange        // in order of id
-	times  []recording.Time // at which counts were seen
+	times  []recording.Time // at which the counts below were seen
 	counts []int64
-	next   int64          // ids up to here are known
-	before recording.Time // the move at which next was seen
+	next   int64          // ids up to this one are known
+	before recording.Time // time of the move at which next was seen
 }
 
-// idRange are ids that were given out one behind the other.
+// idRange is a run of ids that were given out one after the other.
 type idRange struct {
 	giver
 	last  int64
-	since recording.Time // the move before they were given out
+	since recording.Time // time of the last move before they were given out
 }
 
-// giver says whose ids are: owner's; or, if that is nobody, one of either.
+// giver is the owner of ids; if that is Nobody, the ids belong to one of either.
 type giver struct {
 	owner  loops.Owner
 	either [2]loops.Owner
 }
 
-// sole is the giver of ids of which it is known whose they are, or that they are nobody's.
+// sole is the giver of ids with one known owner, or with none.
 func sole(owner loops.Owner) giver { return giver{owner, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
 
-// give notes that the ids up to counter were given out by a giver.
+// give notes which giver gave out the ids up to counter.
 func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
 	if counter <= a.next {
 		return
@@ -51,7 +51,7 @@ func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
 	a.times, a.counts = append(a.times, at), append(a.counts, counter)
 }
 
-// in is the range that an id is in; nobody's if it is not known.
+// in is the range that contains an id; without an owner if the id is not known.
 func (a *asyncIDs) in(id int64) idRange {
 	if id <= 0 || id > a.next {
 		return idRange{giver: sole(loops.Nobody), since: recording.NoTime}
@@ -59,17 +59,16 @@ func (a *asyncIDs) in(id int64) idRange {
 	return a.ranges[sort.Search(len(a.ranges), func(k int) bool { return a.ranges[k].last >= id })]
 }
 
-// maybe returns the two that an id may have been given out for, nobody if there is no
-// such doubt.
+// maybe returns the two owners that an id may have been given out for; Nobody if there is no such doubt.
 func (a *asyncIDs) maybe(id int64) (loops.Owner, loops.Owner) {
 	e := a.in(id).either
 	return e[0], e[1]
 }
 
-// find returns who was worked for when an id was given out, or nobody.
+// find returns the owner that was worked for when an id was given out, or Nobody.
 func (a *asyncIDs) find(id int64) loops.Owner { return a.in(id).owner }
 
-// asked returns the last move before an id was given out, NoTime if it is not known.
+// asked returns the time of the last move before an id was given out; NoTime if it is not known.
 func (a *asyncIDs) asked(id int64) recording.Time { return a.in(id).since }
 
 // countAt returns the last id known to have been given out before a time.
@@ -81,10 +80,10 @@ func (a *asyncIDs) countAt(at recording.Time) int64 {
 	return a.counts[i-1]
 }
 
-// idTurns tell in which turn of a loop ids were given out.
+// idTurns finds in which turn of a loop ids were given out.
 type idTurns struct {
 	moves  []loops.Move
-	begins []int32 // those that begin turns, and tell the last id given out before
+	begins []int32 // indexes of moves that begin turns and show the last id given out before
 }
 
 func newIDTurns(moves []loops.Move) idTurns {
@@ -97,7 +96,7 @@ func newIDTurns(moves []loops.Move) idTurns {
 	return x
 }
 
-// of returns which move began the turn in which an id was given out, None if that is not known.
+// of returns the index of the move that began the turn in which an id was given out; None if it is not known.
 func (x idTurns) of(id int64) int {
 	k := sort.Search(len(x.begins), func(k int) bool { return x.moves[x.begins[k]].Counter >= id })
 	if id == 0 || k == 0 || k == len(x.begins) {
@@ -106,12 +105,11 @@ func (x idTurns) of(id int64) int {
 	return int(x.begins[k-1])
 }
 
-// idsOfSends is how many ids are given out, at most, by a callback that was asked for in another turn until
-// it has sent a call, as those tell that come right behind each other; -1: that is not known. A few exceptions
-// are let pass.
+// idsOfSends is the most ids that a callback asked for in another turn gives out before it has sent a call, learned
+// from such callbacks that follow right after each other; -1: not known. A few exceptions are tolerated.
 func idsOfSends(moves []loops.Move) int64 {
 	var counts []int64
-	turn, free := int64(0), false // last id given out before the turn that runs; such callbacks run
+	turn, free := int64(0), false // last id given out before the running turn; such callbacks run
 	for i := range moves {
 		switch m := &moves[i]; {
 		case !m.Callback():
@@ -130,16 +128,16 @@ func idsOfSends(moves []loops.Move) int64 {
 	return counts[len(counts)-1-len(counts)/oddSends]
 }
 
-// oddSends is of how many such callbacks one may be an exception.
+// oddSends: one of so many such callbacks may be an exception.
 const oddSends = 16
 
-// idsToWrite is how many ids a callback gives out at most that does nothing but write what was asked
-// for before: of a tick, and of the write.
+// idsToWrite is the most ids given out by a callback that only writes what was asked for before: those of a tick and
+// of the write.
 const idsToWrite = 4
 
-// giveBefore notes whose ids are that were given out before such a callback ran, on a connection that
-// several requests share, or one of which it is known how many it gives out; by is whose all are up to
-// its write, and the rest.
+// giveBefore assigns the ids that were given out before such a callback ran, if it is known how many the callback
+// gives out itself, or if its connection is shared. They belong to the owner before. by is the giver of all ids up to
+// the callback's write, and remains that of the rest.
 func (w *asyncWalk) giveBefore(m *loops.Move, by giver) giver {
 	few := w.few
 	if w.named[m.Conn] {
@@ -151,8 +149,9 @@ func (w *asyncWalk) giveBefore(m *loops.Move, by giver) giver {
 	return by
 }
 
-// trustNames notes of calls that ids tell whose they are, where what is sent names a promise of its request:
-// unless several were written together, what the first asked for.
+// trustNames marks calls whose ids show their requests as certain. If promises have ids, what is sent names a promise
+// of its request. Calls on a shared connection that were written together are excluded: all of them carry what the
+// first one asked for.
 func (in *asyncInput) trustNames(t *timeline.Timeline) {
 	if in.named == nil {
 		return

@@ -2,13 +2,13 @@ package loopcalls
 
 import "github.com/getdwell/dwell/internal/timeline/loops"
 
-// Where promises have ids, what goes on after one runs under the id of a promise that was made where it
-// was waited for, and what is asked for there names that as its trigger. So it is told for whom code runs
-// that nothing else tells of.
+// If promises have ids, the code that continues after a promise runs under the id of a promise that was made where it
+// was awaited, and what that code asks for names this id as its trigger. So the owner of running code is known where
+// nothing else shows it.
 
-// byPromise reports a move by what went on after a promise that was made in an earlier turn, where promises
-// have ids: neither in the turn of a request that was read, nor in that of an answer on the move's own
-// connection, where the callbacks of clients are as likely.
+// byPromise reports a move by code that continues after a promise made in an earlier turn, if promises have ids. It
+// excludes turns of a request that was read, and turns of an answer on the move's own connection: there the callbacks
+// of clients are just as likely.
 func (w *asyncWalk) byPromise(m *loops.Move) bool {
 	_, read := w.turn.of.Request()
 	if w.named == nil || read && w.turn.conn != loops.NoConn || w.turn.conn == m.Conn || !w.fresh(m.Exec) {
@@ -18,7 +18,7 @@ func (w *asyncWalk) byPromise(m *loops.Move) bool {
 	return m.Trigger != 0 && !w.fresh(m.Trigger) && !w.lasting.has(m.Trigger) && !handle && w.ids.find(m.Trigger) != loops.Nobody
 }
 
-// stranger is who goes on in a turn of which nobody is known, where promises have ids.
+// stranger is the owner of a turn about which nothing is known: a placeholder if promises have ids, else Nobody.
 func (w *asyncWalk) stranger() loops.Owner {
 	if w.named == nil {
 		return loops.Nobody
@@ -26,15 +26,15 @@ func (w *asyncWalk) stranger() loops.Owner {
 	return w.chains.newPlaceholder()
 }
 
-// triggered takes for evidence whom the trigger of a call names.
+// triggered uses the owner that the trigger of a call names as evidence.
 func (w *asyncWalk) triggered(m *loops.Move, who loops.Owner) bool {
 	w.hands.by[m.Call] = who
 	w.chains.link(m.Call, who)
 	return true
 }
 
-// runs is for whom a callback with an execution id runs, as far as that tells: the id of what calls back again
-// and again was once given out for somebody.
+// runs is the owner of a callback, as far as its execution id shows it. The id of something that calls back again and
+// again was given out for one owner only, and shows nothing.
 func (w *asyncWalk) runs(exec int64) loops.Owner {
 	if w.lasting.has(exec) {
 		return loops.Nobody

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Ids up to 10 were given out for request 1, up to 20 for request 2, up to 30 in a turn that a message began, for
-// one of whom nothing is known, and up to 40 where several went on; now runs a turn that another message began.
+// Ids up to 10 were given out for request 1, up to 20 for request 2, up to 30 in a turn that a message began, for an
+// unknown owner, and up to 40 when several owners went on. Now a turn runs that another message began.
 func promises() *asyncWalk {
 	first, second := loops.OfRequest(1), loops.OfRequest(2)
 	w := &asyncWalk{
@@ -54,8 +54,8 @@ func TestWhatGoesOnAfterAPromise(t *testing.T) {
 	}
 }
 
-// Who turns out to be a request, or one who sent a call before, is that for all that comes after. Who was not seen to
-// do anything else is nobody.
+// A placeholder that turns out to be a request, or the owner of an earlier call, is that owner for everything that
+// comes after. One that was not seen to do anything else is Nobody.
 func TestWhomStrangersTurnOutToBe(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 10}, {SendFrom: 30}}}
 	w := &asyncWalk{t: tl, asyncInput: asyncInput{chains: newChains(2), hands: newAsked(2)}}
@@ -79,8 +79,8 @@ func TestWhomStrangersTurnOutToBe(t *testing.T) {
 	}
 }
 
-// Id 5 calls back in two turns. Where promises have ids, 7 triggers what was asked for in one turn, and is
-// no handle though that was sent in two.
+// Id 5 calls back in two turns. If promises have ids, 7 triggers what was asked for in one turn, and is no handle
+// although that was sent in two turns.
 func TestIDsThatCallBackAgain(t *testing.T) {
 	tl := &timeline.Timeline{}
 	var moves []loops.Move
@@ -120,8 +120,8 @@ func TestIDsThatCallBackAgain(t *testing.T) {
 	}
 }
 
-// After what was asked for in the turn that had just ended, others send that were asked for before: two ids
-// each. So of those given out up to the first's, all but two are of that turn.
+// After calls that were asked for in the turn that had just ended, others are sent that were asked for before, with
+// two ids each. So of the ids given out up to the first of these, all but two belong to that turn.
 func TestIDsThatSendsGiveOut(t *testing.T) {
 	var moves []loops.Move
 	for i := range 4 {

@@ -2,10 +2,10 @@ package loopcalls
 
 import "github.com/getdwell/dwell/internal/timeline"
 
-// Of calls it may be known that they are of one request, and not of which.
-// What else tells whose one of those is, tells it of all; what tells two requests of two of them is wrong.
+// Some calls are known to belong to one request, but not to which. Evidence about one of them then holds for all of
+// them, and evidence that assigns two of them to two requests is wrong.
 
-// agreeInSets makes what was found since count for whole sets.
+// agreeInSets applies what was found since to whole sets.
 func agreeInSets(t *timeline.Timeline, sets [][]timeline.CallID) {
 	for _, set := range sets {
 		whose, agree := mostAgree(t, set)
@@ -23,7 +23,8 @@ func agreeInSets(t *timeline.Timeline, sets [][]timeline.CallID) {
 	}
 }
 
-// mostAgree is whose most calls of a set are, if any is somebody's, and whether nearly all that are agree.
+// mostAgree is the request that most calls of a set belong to, if any has one, and whether at least two thirds of the
+// assigned calls belong to it.
 func mostAgree(t *timeline.Timeline, set []timeline.CallID) (timeline.RequestID, bool) {
 	of, all := map[timeline.RequestID]int{}, 0
 	whose := timeline.RequestID(timeline.None)

@@ -7,12 +7,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Calls 0 to 3 are one request's, as who waits for them tells. What else was found of some counts for all, where it nearly agrees.
+// Calls 0 to 3 belong to one request, as their waiter shows. What else was found about some of them holds for all, if
+// it nearly agrees.
 func TestCallsOfOneRequest(t *testing.T) {
 	const no = timeline.None
 	for name, c := range map[string]struct{ found, want [4]timeline.RequestID }{
 		"nothing":              {[4]timeline.RequestID{no, no, no, no}, [4]timeline.RequestID{no, no, no, no}},
-		"of one":               {[4]timeline.RequestID{no, 1, no, no}, [4]timeline.RequestID{1, 1, 1, no}}, // 3 was sent when that was answered
+		"of one":               {[4]timeline.RequestID{no, 1, no, no}, [4]timeline.RequestID{1, 1, 1, no}}, // call 3 was sent after that request was answered
 		"of most":              {[4]timeline.RequestID{1, 1, 0, no}, [4]timeline.RequestID{1, 1, 1, no}},
 		"as often of another":  {[4]timeline.RequestID{1, 0, no, no}, [4]timeline.RequestID{no, no, no, no}},
 		"sent before it began": {[4]timeline.RequestID{0, no, no, no}, [4]timeline.RequestID{0, 0, no, no}},

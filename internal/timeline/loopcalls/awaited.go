@@ -10,50 +10,53 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// V8 knows what awaits a promise: an async function, whose own promise another async function awaits, and so on up to one
-// that nothing awaits, which in most programs is a request's handler. That one is called the waiter here. Facts name the
-// waiter of each promise that is resolved: it continues then, though which request it serves is not said. Two things tell:
+// V8 knows what awaits a promise: an async function, whose own promise another async function awaits, and so on up to
+// one that nothing awaits. In most programs that one is a request's handler. It is called the waiter here. Facts name
+// the waiter of each promise that is resolved: it continues then, but the facts do not say which request it serves.
+// Two things show that:
 //
-//   - an answer resolves a promise, so all calls are one request's whose answers the same waiter awaited;
+//   - an answer resolves a promise, so all calls whose answers the same waiter awaited belong to one request;
 //   - a waiter that continues for the last time in a turn in which a request is answered serves that request.
 //
-// On a connection that several requests share, one callback resolves as many promises as answers were read, in their order.
+// On a connection that several requests share, one callback resolves as many promises as answers were read, in their
+// order.
 //
-// A waiter is known by its address, which V8 gives to another later: so it is taken for another one if at any time since it
-// last continued no request was being served. Where the garbage collector moves a waiter, a fact says to where.
+// A waiter is known by its address, which V8 reuses later. So an address counts as a new waiter if at any time since
+// the waiter last continued no request was being served. If the garbage collector moves a waiter, a fact says where
+// to.
 
-// nothing waits for a promise that is resolved again.
+// nothing is the waiter of a promise that is resolved again.
 const nothing = 1
 
-// moved is where what waits was first, and when it was last known to be where it is.
+// moved is the first address of a waiter, and when it was last known to be at its current one.
 type moved struct {
 	at     recording.Time
 	waiter int64
 }
 
-// waiter is who waited for promises.
+// waiter is an async function that waited for promises.
 type waiter struct {
-	id    int64             // where that was first
-	went  []recording.Time  // when it went on
-	last  recording.Time    // when it did so last
-	since recording.Time    // it was there already
-	calls []timeline.CallID // whose answers it waited for
+	id    int64             // its first address
+	went  []recording.Time  // when it continued
+	last  recording.Time    // when it last continued
+	since recording.Time    // it existed by then
+	calls []timeline.CallID // calls whose answers it waited for
 	of    timeline.RequestID
-	odd   bool // it seems to be of two requests
+	odd   bool // it seems to belong to two requests
 }
 
-// awaits follows one loop in which it is told who waits for promises.
+// awaits follows one loop for which the waiters of promises are known.
 type awaits struct {
 	t       *timeline.Timeline
 	in      asyncInput
 	moves   []loops.Move
 	conns   map[int32]*sentOn
-	handles map[handle]int  // how often the first promise that an answer resolved was so under it; id 0: under any of the connection
-	list    []loops.Settled // with those who wait named by where they were first
+	handles map[handle]int  // how often the first promise resolved by an answer was resolved under this id; id 0: under any id on the connection
+	list    []loops.Settled // with each waiter named by its first address
 	turns   idTurns
 	ends    []servedUntil
 	waiters []*waiter
-	now     map[int64]*waiter // by address
+	now     map[int64]*waiter // by current address
 	spans   []awaitedSpan
 	taken   map[timeline.RequestID]bool
 }
@@ -64,11 +67,11 @@ type handle struct {
 	id   int64
 }
 
-// servedUntil is when the last was answered of those requests that were read until then.
+// servedUntil is when the last of all requests ended that were read until a time.
 type servedUntil struct{ read, end recording.Time }
 
-// associateAwaited associates the calls of a loop whose answers resolve promises of which it is told who waits for them. It
-// returns the calls of each waiter of whom it is not known which request that is.
+// associateAwaited assigns the calls of a loop whose answers resolve promises with known waiters. It returns, for
+// each waiter whose request is not known, its calls.
 func associateAwaited(t *timeline.Timeline, in asyncInput) [][]timeline.CallID {
 	if len(in.loop.Settled) == 0 {
 		return nil
@@ -82,7 +85,7 @@ func associateAwaited(t *timeline.Timeline, in asyncInput) [][]timeline.CallID {
 	return w.give()
 }
 
-// servedUntils lists that, but for requests that are kept open.
+// servedUntils lists that for all requests, except those that are kept open.
 func servedUntils(t *timeline.Timeline) []servedUntil {
 	var list []servedUntil
 	for i := range t.Requests {
@@ -97,13 +100,13 @@ func servedUntils(t *timeline.Timeline) []servedUntil {
 	return list
 }
 
-// served reports whether any request was served all the time from one time to another.
+// served reports whether at every time between two times some request was being served.
 func (w *awaits) served(from, to recording.Time) bool {
 	k := sort.Search(len(w.ends), func(k int) bool { return w.ends[k].read > from })
 	return k > 0 && w.ends[k-1].end >= to
 }
 
-// follow names who waits by where that was first, as far as it is told where it was moved.
+// follow names each waiter by its first address, as far as the moves of waiters are known.
 func (w *awaits) follow() {
 	was := map[int64]moved{}
 	for _, a := range w.in.loop.Settled {
@@ -125,8 +128,8 @@ func (w *awaits) follow() {
 	}
 }
 
-// eachTurn visits what was done from a read, or what else begins callbacks, to the next, with the promises that were
-// resolved meanwhile.
+// eachTurn visits what was done from a read, or something else that begins callbacks, to the next one, with the
+// promises that were resolved meanwhile.
 func (w *awaits) eachTurn(visit func(moves []loops.Move, list []loops.Settled)) {
 	list, i := w.list, 0
 	for i < len(w.moves) {
@@ -147,7 +150,7 @@ func (w *awaits) eachTurn(visit func(moves []loops.Move, list []loops.Settled)) 
 	}
 }
 
-// findHandle counts under which ids the answers on a connection call back.
+// findHandle counts the ids under which the answers on a connection call back.
 func (w *awaits) findHandle(moves []loops.Move, list []loops.Settled) {
 	m := &moves[0]
 	if m.Kind != loops.MoveAnswer || len(list) == 0 {
@@ -157,14 +160,14 @@ func (w *awaits) findHandle(moves []loops.Move, list []loops.Settled) {
 	w.handles[handle{m.Conn, 0}]++
 }
 
-// byHandle reports whether a promise was resolved under the id under which answers on a connection call back
-// again and again.
+// byHandle reports whether a promise was resolved under the id under which answers on a connection call back again
+// and again.
 func (w *awaits) byHandle(a *loops.Settled, conn int32) bool {
 	n := w.handles[handle{conn, a.Exec}]
 	return a.Exec != 0 && n > 1 && 2*n > w.handles[handle{conn, 0}]
 }
 
-// turn notes who goes on in a turn, and who is answered in it.
+// turn notes which waiters continue in a turn, and which requests are answered in it.
 func (w *awaits) turn(moves []loops.Move, list []loops.Settled) {
 	m := &moves[0]
 	who := make([]*waiter, len(list))
@@ -177,7 +180,7 @@ func (w *awaits) turn(moves []loops.Move, list []loops.Settled) {
 	w.noteSpans(moves, list, who)
 }
 
-// goesOn is the waiter for whom a promise was resolved; nil if that is not known.
+// goesOn is the waiter for which a promise was resolved; nil if it is not known.
 func (w *awaits) goesOn(a *loops.Settled, m *loops.Move) *waiter {
 	if a.Waiter == 0 || a.Waiter == nothing {
 		return nil
@@ -195,7 +198,7 @@ func (w *awaits) goesOn(a *loops.Settled, m *loops.Move) *waiter {
 	return x
 }
 
-// before is when a waiter last went on before a time; NoTime if it is not known to have.
+// before is when a waiter last continued before a time; NoTime if it is not known to have continued.
 func (x *waiter) before(at recording.Time) recording.Time {
 	k := sort.Search(len(x.went), func(k int) bool { return x.went[k] >= at })
 	if k == 0 {
@@ -204,7 +207,7 @@ func (x *waiter) before(at recording.Time) recording.Time {
 	return x.went[k-1]
 }
 
-// asked is when the turn began in which an id was given out; else a time itself.
+// asked is when the turn began in which an id was given out; the time at if that is not known.
 func (w *awaits) asked(id int64, at recording.Time) recording.Time {
 	if begin := w.turns.of(id); begin != timeline.None {
 		return w.moves[begin].At
@@ -212,8 +215,8 @@ func (w *awaits) asked(id int64, at recording.Time) recording.Time {
 	return at
 }
 
-// own are those that were resolved by what the answer that was read calls back: under the id of its connection, or one
-// that was given out since.
+// own lists the promises that were resolved by the callback of the answer that was read: under the id of its
+// connection, or under an id that was given out since.
 func (w *awaits) own(m *loops.Move, list []loops.Settled) (own []int) {
 	for k := range list {
 		if w.byHandle(&list[k], m.Conn) {
@@ -231,7 +234,7 @@ func (w *awaits) own(m *loops.Move, list []loops.Settled) (own []int) {
 	return own
 }
 
-// answers notes who waited for the answers that were read.
+// answers notes which waiters waited for the answers that were read.
 func (w *awaits) answers(m *loops.Move, list []loops.Settled, who []*waiter) {
 	own, ended := w.own(m, list), w.ended(m)
 	if w.conns[m.Conn].shared {
@@ -257,7 +260,7 @@ func (w *awaits) answers(m *loops.Move, list []loops.Settled, who []*waiter) {
 	}
 }
 
-// ended are the calls whose last byte a move read.
+// ended lists the calls whose last byte a move read.
 func (w *awaits) ended(m *loops.Move) (ended []timeline.CallID) {
 	c := w.conns[m.Conn]
 	for c.answered < len(c.calls) && w.t.Calls[c.calls[c.answered]].End <= m.At {
@@ -269,7 +272,7 @@ func (w *awaits) ended(m *loops.Move) (ended []timeline.CallID) {
 	return ended
 }
 
-// waits notes that somebody waited for a call.
+// waits notes that a waiter waited for a call.
 func (w *awaits) waits(x *waiter, id timeline.CallID) {
 	if x != nil {
 		x.calls = append(x.calls, id)

@@ -19,7 +19,7 @@ func threeRequests() *awaits {
 	return w
 }
 
-// Who went on last in a callback is who is answered in it, if that can be only one.
+// The waiter that continued last in a callback serves the request that is answered in it, if it can serve only one.
 func TestWhoWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		since    []recording.Time
@@ -41,7 +41,7 @@ func TestWhoWaits(t *testing.T) {
 		}
 		who := s.who
 		w.noteSpan(s)
-		w.noteSpan(awaitedSpan{from: 900, to: 950, who: who[:1], answered: []timeline.RequestID{2}, unknown: true}) // tells nothing
+		w.noteSpan(awaitedSpan{from: 900, to: 950, who: who[:1], answered: []timeline.RequestID{2}, unknown: true}) // shows nothing
 		w.pair()
 		for k, x := range who {
 			if x.of != c.want[k] {
@@ -51,10 +51,10 @@ func TestWhoWaits(t *testing.T) {
 	}
 }
 
-// Addresses are given out in order on a page, where that is so of those that are known.
+// Addresses are given out in order on a page. This is used if it holds for the known waiters.
 func TestAddressesInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
-		known  int64 // how far from one known waiter to the next
+		known  int64 // distance from one known waiter to the next
 		second int64
 		want   timeline.RequestID
 	}{
@@ -77,7 +77,8 @@ func TestAddressesInOrder(t *testing.T) {
 	}
 }
 
-// An address of more requests than can have it one after the other is that of a loop that works for all.
+// An address that serves more requests than one can, one after the other, belongs to a loop that works for all of
+// them.
 func TestLoopsThatWorkForAll(t *testing.T) {
 	for lives := 1; lives <= 3; lives++ {
 		w := threeRequests()
@@ -92,7 +93,7 @@ func TestLoopsThatWorkForAll(t *testing.T) {
 	}
 }
 
-// Where V8 moves who waits they stay the same; who is there later is another.
+// If V8 moves a waiter it stays the same waiter; what is at its old address later is another.
 func TestWaitersThatMove(t *testing.T) {
 	w := threeRequests()
 	w.t.Requests = append(w.t.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 1500, FirstWrite: 1900, End: 1900})

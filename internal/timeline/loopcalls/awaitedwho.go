@@ -10,16 +10,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// awaitedSpan is what one callback led to: who went on, and which requests were answered.
+// awaitedSpan is what one callback led to: which waiters continued, and which requests were answered.
 type awaitedSpan struct {
-	from, to recording.Time // of the promises that were resolved
+	from, to recording.Time // from the first resolved promise to the last
 	who      []*waiter
 	answered []timeline.RequestID
-	unknown  bool // somebody went on of whom it is not known who that is
+	unknown  bool // a waiter continued that is not known
 }
 
-// noteSpans cuts a turn into what its callbacks led to, as far as they are told: one that was asked for in an earlier
-// turn has an older id. Where promises have ids of their own, so has what goes on after one.
+// noteSpans cuts a turn into what its callbacks led to, as far as ids show the callbacks: a callback that was asked
+// for in an earlier turn has an older id. If promises have ids of their own, what continues after a promise has an
+// older id too, so nothing is cut.
 func (w *awaits) noteSpans(moves []loops.Move, list []loops.Settled, who []*waiter) {
 	begin, s, k := &moves[0], awaitedSpan{}, 0
 	resolved := func(until recording.Time) {
@@ -58,8 +59,9 @@ func (w *awaits) noteSpan(s awaitedSpan) {
 	}
 }
 
-// pair finds which requests the waiters are: who alone goes on in a callback in which one alone is answered; or else
-// who goes on there last, if times tell which of those that are answered each can be.
+// pair finds the requests of the waiters. A waiter that alone continues in a callback in which one request alone is
+// answered serves that request. Otherwise the waiters count that continue there for the last time, if times show
+// which of the answered requests each of them can serve.
 func (w *awaits) pair() {
 	for i := range w.spans {
 		if s := &w.spans[i]; len(s.who) == 1 && len(s.answered) == 1 && w.fits(s.who[0], s.answered[0]) {
@@ -79,8 +81,8 @@ func (w *awaits) pair() {
 	}
 }
 
-// pairs pairs one of those who went on last in a callback, if that can be only one request, and that only him, or there
-// are as many of one as of the other.
+// pairs pairs one of the waiters that continued for the last time in a callback, if it can serve only one of the
+// requests. In addition, no other waiter can serve that request, or there are as many waiters as requests.
 func (s *awaitedSpan) pairs(w *awaits) bool {
 	for _, x := range s.who {
 		one, to := 0, timeline.RequestID(timeline.None)
@@ -106,14 +108,14 @@ func (s *awaitedSpan) pairs(w *awaits) bool {
 	return false
 }
 
-// V8 gives out addresses in order on each page of what is new. So, where every request is served by a function of the
-// same kind, what waits for promises of an earlier one has the lower address.
+// V8 gives out the addresses on a new page in order. So if every request is served by a function of the same kind,
+// the waiter of an earlier request has the lower address.
 const pageBits = 18
 
-// fewInOrder is how many requests must be in that order at least.
+// fewInOrder is the least number of requests that must be in that order.
 const fewInOrder = 10
 
-// inOrder reports whether the requests that waiters are known to be were read in the order of their addresses.
+// inOrder reports whether the requests of the known waiters were read in the order of the waiters' addresses.
 func (w *awaits) inOrder() bool {
 	var list []*waiter
 	for _, x := range w.waiters {
@@ -135,8 +137,8 @@ func (w *awaits) readFirst(a, b *waiter) int {
 	return cmp.Compare(w.t.Requests[a.of].FirstRead, w.t.Requests[b.of].FirstRead)
 }
 
-// pairInOrder pairs those who went on last in a callback, and are on one page, with as many requests that were answered
-// then, in the order in which these were read.
+// pairInOrder pairs the waiters that continued for the last time in a callback with the requests that were answered
+// then, in the order in which these were read. The waiters must lie on one page and be as many as the requests.
 func (s *awaitedSpan) pairInOrder(w *awaits) {
 	who := slices.DeleteFunc(slices.Clone(s.who), func(x *waiter) bool { return x.of != timeline.None })
 	answered := slices.DeleteFunc(slices.Clone(s.answered), func(r timeline.RequestID) bool { return w.taken[r] })
@@ -157,27 +159,27 @@ func (s *awaitedSpan) pairInOrder(w *awaits) {
 	}
 }
 
-// open reports whether neither a waiter nor a request is paired, and they may be one another.
+// open reports whether neither a waiter nor a request is paired yet, and they fit each other.
 func (w *awaits) open(x *waiter, r timeline.RequestID) bool {
 	return x.of == timeline.None && !w.taken[r] && w.fits(x, r)
 }
 
-// fits reports whether all that is known of a waiter was since a request was read.
+// fits reports whether everything known of a waiter happened since a request was read.
 func (w *awaits) fits(x *waiter, r timeline.RequestID) bool {
 	return w.t.Requests[r].FirstRead <= x.since
 }
 
-// is notes which request a waiter is.
+// is notes that a waiter serves a request.
 func (w *awaits) is(x *waiter, r timeline.RequestID) {
 	x.odd = x.odd || x.of != timeline.None && x.of != r
 	x.of, w.taken[r] = r, true
 }
 
-// manyLives is of how many requests one address is seen to be, at most: what serves more, one after the other, is no
-// request's.
+// manyLives is the most requests that one address may seem to serve. What serves more, one after the other, belongs
+// to no request.
 const manyLives = 2
 
-// lives counts, by address, of how many requests waiters are known to be.
+// lives counts, by address, the requests that its waiters are known to serve.
 func (w *awaits) lives() map[int64]int {
 	type life struct {
 		id int64
@@ -193,8 +195,8 @@ func (w *awaits) lives() map[int64]int {
 	return lives
 }
 
-// give gives the calls to the requests that waited for their answers, and returns those of each waiter of whom it is not known
-// which request that is.
+// give assigns calls to the requests that waited for their answers. It returns, for each waiter whose request is not
+// known, its calls.
 func (w *awaits) give() (rest [][]timeline.CallID) {
 	lives := w.lives()
 	for _, x := range w.waiters {

@@ -8,10 +8,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// timerPlay writes down what a loop does whose timers are seen to run. Times are in us.
+// timerPlay records what a loop does whose timers are seen to run. Times are in us.
 type timerPlay struct {
 	loopPlay
-	calls []timeline.CallID // by request: under way
+	calls []timeline.CallID // by request: its call that is under way
 }
 
 func (p *timerPlay) at(us int) {
@@ -63,8 +63,8 @@ func (p *timerPlay) associate() bool {
 	return associateBesideTimers(&p.t, asyncInput{loop: loops.Loop{Moves: p.moves}, chains: newChains(len(p.t.Calls))})
 }
 
-// A client sends in an immediate what was asked for while timers ran. By then another's call
-// was answered, in whose turn it is not.
+// A client sends in an immediate what was asked for while timers ran. By then another request's call was answered,
+// but the call does not belong to that turn.
 func TestSentAfterTimersRan(t *testing.T) {
 	var p timerPlay
 	var want []timeline.RequestID
@@ -95,13 +95,13 @@ func TestSentAfterTimersRan(t *testing.T) {
 	}
 }
 
-// What sends is no timer.
+// The calls are not sent by timers.
 func TestNoTimersSend(t *testing.T) {
 	var p timerPlay
 	for i := range 2 * minConfirmed {
 		us := i * 100_000
 		r := p.read(us)
-		p.timers(us + 9000) // of somebody else
+		p.timers(us + 9000) // of another request
 		p.sleep(us + 9100)
 		p.respond(us+15_000, r)
 	}
@@ -110,8 +110,7 @@ func TestNoTimersSend(t *testing.T) {
 	}
 }
 
-// In every third turn of an answer somebody else's request is responded to, as where a pool is full:
-// nothing is believed.
+// In every third turn of an answer another request is responded to, as with a full pool: nothing is believed.
 func TestTimersBesideAFullPool(t *testing.T) {
 	var p timerPlay
 	for i := range 40 {

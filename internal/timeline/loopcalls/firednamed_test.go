@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Where promises have ids, request 1 was read on connection 0 and answered at 100, call 3 was answered on connection 1,
-// call 4, alone, on connection 2, which several requests share.
+// If promises have ids: request 1 was read on connection 0 and answered at 100. Call 3 was answered on connection 1.
+// Call 4, alone, was answered on connection 2, which several requests share.
 func afterAnswers() *asyncWalk {
 	w := promises()
 	w.t = &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}}, {RequestMore: &timeline.RequestMore{}, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, End: 900}}, Calls: make([]timeline.Call, 9)}
@@ -27,7 +27,7 @@ func TestPromisesResolvedAfterAnswers(t *testing.T) {
 		of   loops.Owner
 		m    loops.Move
 		kind loops.MoveKind
-		by   loops.Owner // -9: one of whom nothing is known
+		by   loops.Owner // -9: an owner about which nothing is known
 	}{
 		"of who was answered":                    {1, loops.OfCall(3), loops.Move{At: 50, Exec: 15}, loops.MoveAlong, loops.Nobody},
 		"of another: what he waited for fired":   {1, loops.OfCall(3), loops.Move{At: 50, Exec: 5}, loops.MoveFired, first},
@@ -56,7 +56,7 @@ func TestPromisesResolvedAfterAnswers(t *testing.T) {
 	}
 }
 
-// A client that calls back under an id of each call tells whose it is; the thread pool does not.
+// A client that calls back under an id of each call shows the call's owner; the thread pool does not.
 func TestWhatCallsItself(t *testing.T) {
 	for done, want := range map[bool]timeline.RequestID{false: 1, true: timeline.None} {
 		w := afterAnswers()
@@ -69,7 +69,8 @@ func TestWhatCallsItself(t *testing.T) {
 	}
 }
 
-// In the turn of an answer on a shared connection several may go on, unless it is the only one that was read.
+// In the turn of an answer on a shared connection several requests may go on, unless it is the only answer that was
+// read.
 func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		m        loops.Move
@@ -94,7 +95,7 @@ func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 	}
 }
 
-// The id of the parser on a connection follows that of its handle: either triggers what its request asks for.
+// The id of a connection's parser follows that of its handle: either one triggers what its request asks for.
 func TestOwnHandle(t *testing.T) {
 	for trigger, want := range map[int64]bool{3: true, 4: true, 5: true, 6: false, 2: false} {
 		w, exec := afterAnswers(), int64(45)
@@ -112,8 +113,8 @@ func TestOwnHandle(t *testing.T) {
 	}
 }
 
-// Requests 0 to 8 were answered in the turns of their last calls, 9 was not. Where promises have ids, what those
-// tell of its call stands; a hint does not.
+// Requests 0 to 8 were answered in the turns of their last calls, request 9 was not. If promises have ids, what those
+// show of its call stays; a hint does not.
 func TestWhatNamesTellStands(t *testing.T) {
 	for name, c := range map[string]struct {
 		why   string
@@ -142,8 +143,8 @@ func TestWhatNamesTellStands(t *testing.T) {
 	}
 }
 
-// Ids of a connection were given out in a turn of request 1, as it was accepted: what its parser sends is no callback of
-// that one's.
+// Ids of a connection were given out in a turn of request 1, when the connection was accepted: what its parser sends
+// is no callback of request 1.
 func TestParsersAreOfNoTurn(t *testing.T) {
 	w := afterAnswers()
 	w.f = &facts.Facts{Conns: []facts.Conn{{At: 0}}}

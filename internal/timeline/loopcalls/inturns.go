@@ -9,56 +9,58 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// inTurns follows one loop as if nobody on it ever waited for a connection: what is sent,
-// and answered to a client, in the turn of an answer is of whose call that was. Where a pool
-// is full that is wrong, and shows: a request is answered in the turn of a call that then
-// seems to be another's. Ids cannot tell the two apart where a client sends from the
-// callback in which its connection came free.
+// inTurns follows one loop on the assumption that no request on it ever waits for a connection. Then what is sent, or
+// answered to a client, in the turn of an answer belongs to the request of the answered call. If a pool is full the
+// assumption is wrong, and that shows: a request is answered in the turn of a call that seems to belong to another
+// request. Ids cannot tell the two requests apart if a client sends from the callback in which its connection became
+// free.
 type inTurns struct {
 	t      *timeline.Timeline
 	sets   *chains
 	turn   asyncTurn
-	said   causality.Tally // requests answered in the turn of a call of which it is known whose it is; odd: another's
-	first  bool            // nothing was sent in it yet
-	all    int             // requests answered
-	sent   int             // calls
-	unseen int             // of them in no turn that is known: by timers
+	said   causality.Tally // requests answered in the turn of a call whose request is known; odd: another request's call
+	first  bool            // nothing was sent in the running turn yet
+	all    int             // requests that were answered
+	sent   int             // calls that were sent
+	unseen int             // calls sent in no known turn: by timers
 	free   freeTurn
-	place  int           // of the move
+	place  int           // index of the current move
 	by     []loops.Owner // as in askedIn
-	told   *toldTurns    // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
-	fired  bool          // the turn that runs is a timer's: then no other can run in it unseen
-	wakes  loops.Owner   // who goes on in it then
-	stood  bool          // who was answered just now may have waited for another's call
+	// if every request that goes on is seen to: then what is sent in a turn belongs to the turn's owner, with the
+	// exceptions in toldTurns; else nil
+	told   *toldTurns
+	fired  bool        // the running turn is a timer's: no other turn can run in it unseen
+	wakes  loops.Owner // the owner that goes on in it
+	stood  bool        // the request just answered may have waited for another request's call
 	spans  map[timeline.CallID]idSpan
-	led    map[timeline.RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
+	led    map[timeline.RequestID]lead // requests that a message led on; sound says whether a response confirmed it since
 	sound  map[timeline.RequestID]bool
 	blind  bool                  // ids are not believed
-	heard  hearing               // who was answered in which turn
-	posted map[int32]loops.Owner // who sent messages, by their numbers
-	paired bool                  // a promise was resolved, and nothing sent since: perhaps in the same callback
+	heard  hearing               // which requests were answered in which turn
+	posted map[int32]loops.Owner // by number of a message: the owner that sent it
+	paired bool                  // a promise was resolved and nothing was sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
 type freeTurn struct {
 	counter int64           // last id given out before; 0 unknown
-	last    int64           // and up to the call sent last
-	call    timeline.CallID // that was sent last, or None
+	last    int64           // last id given out up to the call sent last
+	call    timeline.CallID // the call sent last, or None
 }
 
-// judgesTurns is of how many requests that are answered one must be so in the turn of a call of its own.
+// judgesTurns: turns are trusted only if at least one in this many answered requests is answered in the turn of one
+// of its own calls.
 const judgesTurns = 4
 
-// minConfirmed is how many responses must confirm turns beside timers, if not nearly all do.
+// minConfirmed is how many responses must confirm turns next to timers, if not nearly all of them do.
 const minConfirmed = 20
 
-// manySends is of how many calls one that is sent in no turn tells of timers that send.
+// manySends: if more than one in this many calls is sent in no turn, timers send calls.
 const manySends = 100
 
-// associateInTurns associates the calls of a loop on which nobody waits for a connection.
-// Sets of calls that would be of two requests are left out. Where somebody does wait and
-// timers send calls, ids that were given out in a timer's callback were taken for those of
-// the turn before: what such sets have by ids is taken back.
+// associateInTurns assigns the calls of a loop on which no request waits for a connection. Sets of calls that would
+// belong to two requests are left out. If a request does wait and timers send calls, ids given out in a timer's
+// callback were mistaken for ids of the turn before. What such sets have by ids is then taken back.
 func associateInTurns(t *timeline.Timeline, in asyncInput) {
 	w := newInTurns(t, in.chains)
 	defer w.sets.reset()
@@ -71,8 +73,8 @@ func associateInTurns(t *timeline.Timeline, in asyncInput) {
 	}
 }
 
-// associateBesideTimers does so where timers send calls, if nothing but timers goes on unseen: nearly
-// all responses confirm it; or none says otherwise, and enough confirm it.
+// associateBesideTimers does the same if timers send calls, provided that nothing but timers runs unseen. The
+// evidence: nearly all responses confirm the turns, or none contradicts them and enough confirm them.
 func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 	in.loop.Moves = whereAskedFor(t, in.loop.Moves, in.lasting)
 	if !timersSend(t, in.loop.Moves) {
@@ -97,10 +99,10 @@ func newInTurns(t *timeline.Timeline, sets *chains) *inTurns {
 	}
 }
 
-// play plays what a loop did.
+// play runs through what a loop did.
 func (w *inTurns) play(in asyncInput) {
 	for i := range in.loop.Moves {
-		if at := in.loop.Moves[i].At; in.told != 0 && at > in.told { // from here on it is guessed
+		if at := in.loop.Moves[i].At; in.told != 0 && at > in.told { // from here on timers are guessed
 			w.said, w.all, w.sent, w.unseen, in.told = causality.Tally{}, 0, 0, 0, 0
 		}
 		w.place = i
@@ -108,17 +110,17 @@ func (w *inTurns) play(in asyncInput) {
 	}
 }
 
-// reading is what one pass over what a loop did tells.
+// reading is the result of one pass over what a loop did.
 type reading struct {
 	*inTurns
 	calls     []timeline.CallID
-	of        []timeline.RequestID // by place in calls; None: not told
-	known     int                  // of how many it is told
-	confirmed bool                 // by responses: so many for each that was written in another's turn
+	of        []timeline.RequestID // by index in calls; None: not known
+	known     int                  // how many calls have a known request
+	confirmed bool                 // by responses: enough for each that was written in another request's turn
 	since     map[timeline.CallID]recording.Time
 }
 
-// reading is what a pass told; it is confirmed by so many responses for each that says otherwise.
+// reading returns the result of a pass. It is confirmed if at least forEach responses agree for each that does not.
 func (w *inTurns) reading(forEach int) *reading {
 	r := &reading{inTurns: w, calls: slices.Clone(w.sets.Work), of: make([]timeline.RequestID, len(w.sets.Work))}
 	for i, id := range r.calls {
@@ -130,7 +132,8 @@ func (w *inTurns) reading(forEach int) *reading {
 	return r
 }
 
-// associate gives calls to the requests they are known to be of; where messages led these on, only if a response confirmed that.
+// associate assigns calls to their known requests. If a message led a request on, its calls are assigned only if a
+// response confirmed that.
 func (r *reading) associate(why string) {
 	for i, id := range r.calls {
 		c, of := &r.t.Calls[id], r.of[i]
@@ -187,13 +190,13 @@ func sendsFirst(t *timeline.Timeline, m *loops.Move) bool {
 	return m.Kind == loops.MoveSend && c.SendFrom == m.At && !(c.New && c.ConnectFrom != recording.NoTime)
 }
 
-// here reports a move that was made in the turn that runs, as far as can be told: the first
-// of it, and not by a callback that was asked for before. A timer's callback may run in it
-// too, unseen.
+// here reports a move that was made in the running turn, as far as can be seen: the first move of the turn, and not
+// by a callback that was asked for before. A later one may belong to a timer's callback that runs in the turn unseen.
 func (w *inTurns) here(m *loops.Move) bool {
 	here := w.turn.of != loops.Nobody && (m.Exec == 0 || m.Exec > w.turn.counter || m.Own) && (w.first || w.fired || w.told != nil)
 	_, answered := w.turn.of.Call()
-	here = here && (m.Own || !((w.fired || w.told != nil && answered) && m.Trigger != 0 && m.Trigger <= w.turn.counter)) // a callback of another timer, which resolves nothing
+	// not by the callback of another timer, which resolves nothing
+	here = here && (m.Own || !((w.fired || w.told != nil && answered) && m.Trigger != 0 && m.Trigger <= w.turn.counter))
 	w.first = false
 	return here
 }
@@ -221,10 +224,10 @@ func (w *inTurns) send(m *loops.Move) {
 	}
 }
 
-// together links a call that was sent in no turn with the one sent before: if what sent both
-// had been asked for before either was sent, one callback did. That is so of ticks, which end
-// before the next timer's callback begins: what is sent by them gives out ids. Immediates of
-// several callbacks wait for each other; to send by them gives out none.
+// together links a call that was sent in no turn with the call sent before it. If the senders of both were asked for
+// before either was sent, one callback asked for both. This is true of ticks, which end before the next timer's
+// callback begins: sending by a tick gives out ids. It is not true of immediates, since those of several callbacks
+// run one after the other; sending by them gives out no ids.
 func (w *inTurns) together(m *loops.Move) {
 	if f := &w.free; f.call != timeline.None && f.counter > 0 && m.Exec > f.counter && m.Exec <= f.last && m.Counter > f.last {
 		w.sets.link(m.Call, loops.OfCall(f.call))
@@ -238,7 +241,7 @@ func (w *inTurns) responded(m *loops.Move) {
 		return
 	}
 	odd := false
-	if i, known := w.sets.Find(answered); known && w.sets.Claimed(i) != timeline.None { // else what came before is not known
+	if i, known := w.sets.Find(answered); known && w.sets.Claimed(i) != timeline.None { // otherwise what came before is not known
 		odd = w.sets.known(w.turn.of) != m.Request
 		w.said.Add(odd)
 	}

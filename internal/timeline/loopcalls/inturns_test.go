@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// loopPlay writes down what a loop does: each step takes a tick, and gives out ten async ids.
+// loopPlay records what a loop does: each step takes a tick, and gives out ten async ids.
 type loopPlay struct {
 	t     timeline.Timeline
 	moves []loops.Move
@@ -27,8 +27,8 @@ func (p *loopPlay) read() timeline.RequestID {
 	return r
 }
 
-// send sends a call with an id that was given out since the move before, that ids tell to be of a
-// request, or None.
+// send sends a call with an id that was given out since the move before. Ids show that it belongs to a request, or to
+// None.
 func (p *loopPlay) send(told timeline.RequestID) timeline.CallID {
 	c := timeline.CallID(len(p.t.Calls))
 	at := p.move(loops.Move{Kind: loops.MoveSend, Request: timeline.None, Call: c, Exec: int64(10*len(p.moves) + 5)})
@@ -54,7 +54,7 @@ func (p *loopPlay) associate() {
 	associateInTurns(&p.t, asyncInput{loop: loops.Loop{Moves: p.moves}, chains: newChains(len(p.t.Calls))})
 }
 
-// A request makes three calls; after the second it waits for a timer, and another is served.
+// A request makes three calls. After the second it waits for a timer, and another request is served.
 //
 //	loop  read 0  call 0 | answer 0  call 1 | answer 1 | read 1  call 2 | answer 2  respond 1  timer: call 3 | answer 3  respond 0
 func TestNobodyWaitsThoughTimersRun(t *testing.T) {
@@ -85,9 +85,9 @@ func TestNobodyWaitsThoughTimersRun(t *testing.T) {
 	}
 }
 
-// Two requests share one connection. What the second asked for is sent in the turn of the
-// first's answer. Then turns tell nothing of the calls of a third either. If timers send calls
-// too, what ids tell of those that turns contradict counts for nothing.
+// Two requests share one connection. What the second asked for is sent in the turn of the first one's answer. Then
+// turns show nothing about the calls of a third request either. If timers also send calls, what ids show is ignored
+// for calls that turns contradict.
 func TestSomebodyWaits(t *testing.T) {
 	for _, timers := range []bool{false, true} {
 		var p loopPlay
@@ -96,7 +96,7 @@ func TestSomebodyWaits(t *testing.T) {
 		second := p.read()
 		p.sleep()
 		p.answer(one)
-		two := p.send(second) // ids tell so
+		two := p.send(second) // ids show it
 		p.respond(first)
 		p.sleep()
 		third := p.read()
@@ -122,8 +122,8 @@ func TestSomebodyWaits(t *testing.T) {
 	}
 }
 
-// Among timers that resolve promises one calls back instead, and sends: with the timer's id as
-// trigger, in what seems the turn of the one before.
+// Among timers that resolve promises, one calls back instead, and sends: with the timer's id as trigger, in what
+// seems to be the turn of the timer before.
 func TestACallbackAmongTimersThatFire(t *testing.T) {
 	var p loopPlay
 	a := p.read()

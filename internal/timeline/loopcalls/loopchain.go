@@ -10,20 +10,20 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A loop whose runtime has no ids that could be read, as that of nginx, still does one thing
-// after the other: what it sends follows from what it read right before (causality.Chain). Threads that share tasks, as those of
-// tokio and the carriers of virtual threads do, go on with each other's requests: what one of
-// them sends follows from what that very thread read, or is of the one request that waits for something
-// else than a call. What may be another's is given where calls before it and after it are of one request.
+// A loop whose runtime has no readable ids, such as nginx, still does one thing after the other: what it sends
+// follows from what it read right before (causality.Chain). Threads that share tasks, such as those of tokio and the
+// carriers of virtual threads, continue each other's requests. What one of them sends follows from what that same
+// thread read, or belongs to the one request that waits for something other than a call. A call that may belong to
+// another request is assigned if calls before and after it belong to one request.
 
-// chainedMove is a move with the place of its loop among those of its process.
+// chainedMove is a move with the index of its loop among those of its process.
 type chainedMove struct {
 	*loops.Move
 	loop int
 }
 
-// chainedMoves lists what the loops of a process did, in order of time, where they work for each
-// other's requests; else nothing of several loops that read requests, of which one may do so unseen.
+// chainedMoves lists what the loops of a process did, in order of time, if they work for each other's requests.
+// Otherwise, if several loops read requests, it lists nothing: one of them may continue another's request unseen.
 func chainedMoves(of []loops.Loop) (out []chainedMove) {
 	serve := 0
 	for i := range of {
@@ -45,11 +45,11 @@ func chainedMoves(of []loops.Loop) (out []chainedMove) {
 	return out
 }
 
-// linked is what the chain of a loop's moves says of its calls.
+// linked is what the chain of a loop's moves says about its calls.
 type linked = causality.Chain[timeline.RequestID, timeline.CallID]
 
-// associateChain gives the calls of loops that could be several requests' to the one that the
-// chain of moves leads to, if responses confirm it: the least careful that they do.
+// associateChain assigns the calls of loops that may belong to several requests to the one that the chain of moves
+// leads to, if responses confirm the chain. It uses the least careful trust that they confirm.
 func associateChain(t *timeline.Timeline, loops []loops.Loop) {
 	moves, wander := chainedMoves(loops), loops[0].Wander
 	for _, trust := range []causality.Trust{causality.Freely, causality.Once, causality.Strictly} {
@@ -85,7 +85,7 @@ func linkMoves(t *timeline.Timeline, moves []chainedMove, trust causality.Trust,
 	return l
 }
 
-// linkMove notes a move; whole: answers count once they are.
+// linkMove notes a move; whole: an answer counts once it is complete.
 func linkMove(t *timeline.Timeline, l *linked, m *loops.Move, whole bool) {
 	switch m.Kind {
 	case loops.MoveRead:

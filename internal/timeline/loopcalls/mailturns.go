@@ -5,7 +5,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// posts notes for whom a message is sent, as far as ids tell.
+// posts notes the owner for which a message is sent, as far as ids show it.
 func (w *asyncWalk) posts(m *loops.Move) {
 	m.By = w.sender(m)
 	if m.Post != 0 {
@@ -22,7 +22,7 @@ func (w *asyncWalk) sender(m *loops.Move) loops.Owner {
 	}
 	switch {
 	case m.Exec == 0:
-		return w.turn.of // a promise's, that waited for what began the turn
+		return w.turn.of // by a promise that waited for what began the turn
 	case read && w.turn.conn != loops.NoConn && m.Trigger != 0 && !w.fresh(m.Trigger) && w.ownHandle(m):
 		return w.turn.of
 	case w.reader(m) != loops.Nobody:
@@ -38,7 +38,7 @@ func (w *asyncWalk) sender(m *loops.Move) loops.Owner {
 	return byTrigger
 }
 
-// answersMail is for whom the loop goes on at a message, as far as ids tell.
+// answersMail is the owner for which the loop continues at a message, as far as ids show it.
 func (w *asyncWalk) answersMail(m *loops.Move) loops.Owner {
 	who, sent := w.posted[m.Post]
 	if !sent || who == loops.Nobody {
@@ -50,7 +50,7 @@ func (w *asyncWalk) answersMail(m *loops.Move) loops.Owner {
 	return who
 }
 
-// posts notes for whom a message is sent: for whom ids tell, or whose turn it is.
+// posts notes the owner for which a message is sent: the one that ids show, or the owner of the turn.
 func (w *inTurns) posts(m *loops.Move) {
 	who := m.By
 	if m.Exec == 0 && w.turn.of != loops.Nobody {
@@ -61,7 +61,7 @@ func (w *inTurns) posts(m *loops.Move) {
 	}
 }
 
-// answersMail is for whom the loop goes on at a message that answers one.
+// answersMail is the owner for which the loop continues at a message that answers another.
 func (w *inTurns) answersMail(m *loops.Move) loops.Owner {
 	if who, sent := w.posted[m.Post]; sent {
 		return w.alone(who)

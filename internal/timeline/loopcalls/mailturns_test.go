@@ -7,7 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// The turn of request 1 runs, which was read under ids up to 40; ids 11 to 20 were given out for request 0.
+// The turn of request 1 runs, which was read when ids up to 40 had been given out; ids 11 to 20 were given out for
+// request 0.
 func TestWhoSendsAMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		exec, trigger int64

@@ -6,31 +6,31 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Where promises have ids, a turn that a message or a timer began is one request's, even if that is not
-// known yet. The turn then gets a placeholder as its owner: the number of a call that does not exist. What
-// becomes known of the placeholder, by what it asked for or does later, counts for the whole turn.
+// If promises have ids, a turn that a message or a timer began belongs to one request, even if it is not known yet to
+// which. The turn then gets a placeholder as its owner: the number of a call that does not exist. What becomes known
+// of the placeholder, by what it asked for or does later, holds for the whole turn.
 
-// newPlaceholder returns an owner of which nothing is known yet.
+// newPlaceholder returns an owner about which nothing is known yet.
 func (c *chains) newPlaceholder() loops.Owner {
 	id := c.Make()
 	c.add(id)
 	return loops.OfCall(id)
 }
 
-// isPlaceholder reports an owner of which nothing was known when it was made.
+// isPlaceholder reports whether an owner is a placeholder.
 func (c *chains) isPlaceholder(a loops.Owner) bool {
 	id, ok := a.Call()
 	return ok && c.Made(id)
 }
 
-// meet says whom a placeholder turned out to stand for.
+// meet says which owner a placeholder turned out to be.
 func (c *chains) meet(placeholder, owner loops.Owner) {
 	id, _ := placeholder.Call()
 	c.link(id, owner)
 }
 
-// resolvePlaceholders replaces each placeholder by the owner that it turned out to be: a request, or the
-// request of a call that was sent before.
+// resolvePlaceholders replaces each placeholder by the owner that it turned out to be: a request, or the request of a
+// call that was sent before.
 func (w *asyncWalk) resolvePlaceholders(moves []loops.Move) {
 	first := map[int]timeline.CallID{} // by root: the first call that was sent
 	for i, id := range w.chains.Work {

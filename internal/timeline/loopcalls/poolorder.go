@@ -9,55 +9,56 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A pool that has no connection left lets whoever asks wait, and gives the next that comes
-// free to who asked first. It does so in the callback of the answer that freed it, or in an
-// immediate that was asked for there, and so Node's ids tell whose connection it was, not
-// whose it is now. But who asks next is known: a request that was read, or whose call was
-// answered, and then neither sent anything nor was answered itself, waits; if for one pool
-// alone, in the order of these turns. A session in a transaction is not free: what is sent
-// on it is of the request that began that. What else is sent is of whoever's turn it was
-// asked for in. Whether that is how it is, the requests tell: each is answered in the turn
-// of its own last call. Calls are given only to requests that are so confirmed, and to none
-// if fewer than nine of ten are.
+// If a pool has no free connection, a request that asks for one waits, and the next connection that becomes free goes
+// to the request that asked first. That happens in the callback of the answer that freed the connection, or in an
+// immediate that was set there. So Node's ids show which request had the connection, and not which one has it now.
+//
+// But the waiting requests are known. A request that was read, or whose call was answered, and that then neither sent
+// anything nor was answered itself, waits. If all of them wait for the same pool, they are in line in the order of
+// these turns. A session in a transaction is not free: what is sent on it belongs to the request that began the
+// transaction. Everything else belongs to the owner of the turn in which it was asked for.
+//
+// Responses check this: each request is answered in the turn of its own last call. Only requests that are confirmed
+// in this way get calls, and none gets any if fewer than nine in ten are.
 
-// poolGuess is whose a call seems to be.
+// poolGuess is the likely request of a call.
 type poolGuess = causality.Guess[timeline.RequestID, timeline.CallID]
 
-// poolOrder follows one loop and gives the calls of its pool to who stands in line for it.
+// poolOrder follows one loop and assigns the calls of its pool to the requests that are in line for it.
 type poolOrder struct {
 	*causality.Pool[timeline.RequestID, timeline.CallID]
 	t      *timeline.Timeline
 	in     asyncInput
 	kind   lineKind
 	last   map[recording.ConnID]timeline.CallID
-	asleep map[timeline.CallID]int  // of the guesses: those in whose answer's turn a timer was set that fires
-	timed  map[timeline.CallID]bool // sent by a timer: who did waited for that, and for no connection
+	asleep map[timeline.CallID]int  // by call: the index of its guess, if a timer that fires was set in the turn of its answer
+	timed  map[timeline.CallID]bool // sent by a timer: the request waited for the timer, and not for a connection
 	turn   poolTurn
 }
 
-// lineKind says which calls are those of who stands first in line, if somebody does. All
-// others are of whoever's turn they were asked for in.
+// lineKind says which calls belong to the first request in line, if there is one. All other calls belong to the owner
+// of the turn in which they were asked for.
 type lineKind int8
 
 const (
-	lineByIDs  lineKind = iota // those that ids tell to have been sent for a free connection
-	lineByRoom                 // all: the application lets so many run at once
+	lineByIDs  lineKind = iota // those that ids show to have been sent because a connection became free
+	lineByRoom                 // all: the application limits how many run at once
 	lineKinds
 )
 
-// poolTurn is what the loop does for a request since it read its bytes or an answer.
+// poolTurn is what the loop does for a request since it read the request's bytes or an answer.
 type poolTurn struct {
-	of    timeline.RequestID // None: nobody known
-	call  timeline.CallID    // that was answered, or None
+	of    timeline.RequestID // None: not known
+	call  timeline.CallID    // the call that was answered, or None
 	at    recording.Time
 	sent  bool
 	timer bool           // timers run
-	woke  bool           // one fired that its request waited for
-	fires recording.Time // when a timer did that was set in it; 0: none did
+	woke  bool           // a timer fired that its request waited for
+	fires recording.Time // when a timer fired that was set in the turn; 0: none did
 }
 
-// associateInLine associates the calls of a loop that ids do not tell of, and notes since
-// when they were wanted. It reports whether there is a line.
+// associateInLine assigns the calls of a loop whose requests ids do not show, and notes since when they were wanted.
+// It reports whether there is a line.
 func associateInLine(t *timeline.Timeline, in asyncInput) bool {
 	var given map[timeline.CallID]poolGuess
 	var timed map[timeline.CallID]bool
@@ -68,7 +69,7 @@ func associateInLine(t *timeline.Timeline, in asyncInput) bool {
 		}
 		found := p.guesses(given)
 		if 3*len(found) < len(p.Guesses) {
-			continue // most are of requests that nothing confirms
+			continue // most belong to requests that nothing confirms
 		}
 		given, timed = found, p.timed
 		if len(p.Proven) >= 99*p.Wrong {
@@ -76,7 +77,7 @@ func associateInLine(t *timeline.Timeline, in asyncInput) bool {
 		}
 	}
 	told := len(toldMoves(in.loop.Moves)) == len(in.loop.Moves)
-	timers := !told && timersSend(t, in.loop.Moves) // then it is not known who waits for a timer, and who in line
+	timers := !told && timersSend(t, in.loop.Moves) // then it is not known which requests wait for a timer and which are in line
 	for id, g := range given {
 		c := &t.Calls[id]
 		t.Assign(c, g.Owner, timeline.WhyInLine)
@@ -87,10 +88,10 @@ func associateInLine(t *timeline.Timeline, in asyncInput) bool {
 	return len(given) > 0
 }
 
-// hopeless is after how many contradictions a line that is not confirmed is none.
+// hopeless is the number of contradictions after which an unconfirmed line is given up.
 const hopeless = 1000
 
-// followLine plays what a loop did, with a line of a kind.
+// followLine runs through what a loop did, with a line of one kind.
 func followLine(t *timeline.Timeline, in asyncInput, kind lineKind) *poolOrder {
 	p := &poolOrder{
 		Pool: causality.NewPool[timeline.RequestID, timeline.CallID](func(r timeline.RequestID) int { return in.atOnce[t.Requests[r].Endpoint] }),
@@ -106,8 +107,8 @@ func followLine(t *timeline.Timeline, in asyncInput, kind lineKind) *poolOrder {
 	return p
 }
 
-// guesses are those about requests whose answers confirm them, if they are also among those
-// of another kind of line that was confirmed.
+// guesses returns the guesses about requests whose answers confirm them. If another kind of line was confirmed, the
+// guesses must also agree with that one (among).
 func (p *poolOrder) guesses(among map[timeline.CallID]poolGuess) map[timeline.CallID]poolGuess {
 	all := map[timeline.CallID]poolGuess{}
 	for _, g := range p.Guesses {
@@ -121,8 +122,8 @@ func (p *poolOrder) guesses(among map[timeline.CallID]poolGuess) map[timeline.Ca
 	return all
 }
 
-// anyInLine reports whether there are calls of a loop that may have stood in line: of which
-// ids do not tell whose they are, or which made use of room that an answer had made.
+// anyInLine reports whether a loop has calls that may have been in line: their requests do not follow from ids, or
+// they used room that an answer had made.
 func anyInLine(t *timeline.Timeline, in asyncInput) bool {
 	return slices.ContainsFunc(in.loop.Moves, func(m loops.Move) bool {
 		return m.Kind == loops.MoveSend && m.At == t.Calls[m.Call].SendFrom && (t.Calls[m.Call].Why == timeline.WhyNoAsync || in.hands.over[m.Call])
@@ -150,7 +151,7 @@ func (p *poolOrder) step(m *loops.Move) {
 			p.send(m)
 		}
 	case loops.MoveRespond:
-		// it is written in the turn in which the request's own last call was answered
+		// a response is written in the turn in which the request's own last call was answered
 		switch r := m.Request; {
 		case p.t.Requests[r].FirstWrite != m.At:
 		case p.turn.call == timeline.None && !p.turn.woke:
@@ -166,8 +167,7 @@ func (p *poolOrder) step(m *loops.Move) {
 	}
 }
 
-// begin ends the turn that runs: if all that its request could do was to ask for a
-// connection, it stands in line now.
+// begin ends the running turn. If its request can only have asked for a connection, it is in line now.
 func (p *poolOrder) begin(next poolTurn) {
 	if u := p.turn; u.of != timeline.None && !u.sent && p.Idle(u.of) && !p.sleeps(&u) {
 		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
@@ -180,12 +180,12 @@ func (p *poolOrder) begin(next poolTurn) {
 	p.turn = next
 }
 
-// woke is the turn that begins as a timer fires.
+// woke is the turn that begins when a timer fires.
 func (p *poolOrder) woke(m *loops.Move) poolTurn {
 	return poolTurn{of: p.request(m.By), call: timeline.None, at: m.At, woke: true, fires: m.Fires}
 }
 
-// sleeps reports whether the request of a turn waits for a timer since.
+// sleeps reports whether the request of a turn waits for a timer since that turn.
 func (p *poolOrder) sleeps(u *poolTurn) bool {
 	if u.fires == 0 {
 		return false
@@ -194,7 +194,7 @@ func (p *poolOrder) sleeps(u *poolTurn) bool {
 	return done == recording.NoTime || u.fires < done
 }
 
-// owner is whose a call is, or seems to be.
+// owner is the request of a call, known or guessed.
 func (p *poolOrder) owner(c timeline.CallID) timeline.RequestID {
 	if r := p.t.Calls[c].Request; r != timeline.None {
 		return r
@@ -209,7 +209,7 @@ func (p *poolOrder) owner(c timeline.CallID) timeline.RequestID {
 	return p.Guesses[k].Owner
 }
 
-// request is the one that an owner names, or that a call seems to be of which it names.
+// request is the request that an owner names, or the known or guessed request of the call that it names.
 func (p *poolOrder) request(of loops.Owner) timeline.RequestID {
 	if c, ok := of.Call(); ok {
 		return p.owner(c)
@@ -252,14 +252,14 @@ func (p *poolOrder) send(m *loops.Move) {
 	p.Sent(g.Owner, turn)
 }
 
-// inLine reports a call that stood in line, if that is of the kind it is taken for; before
-// is the one before on its connection, if that was used.
+// inLine reports whether a call counts as having been in line, by the kind of line; before is the call before on its
+// connection, if that was used.
 func (p *poolOrder) inLine(c, before timeline.CallID, used bool) bool {
 	hands := p.in.hands
 	return p.kind == lineByRoom || used && (hands.over[c] || !hands.room[c] && before == p.turn.call)
 }
 
-// askedBy is who seems to have asked for a call that did not wait, and when.
+// askedBy is the request that seems to have asked for a call that did not wait, and when.
 func (p *poolOrder) askedBy(c timeline.CallID) (timeline.RequestID, recording.Time) {
 	made := p.in.hands.made[c]
 	if !p.in.hands.late[c] && made == loops.Nobody {

@@ -9,11 +9,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// sentOn are the calls that a loop sends on one connection, in order.
+// sentOn holds the calls that a loop sends on one connection, in order.
 type sentOn struct {
 	calls          []timeline.CallID
-	sent, answered int  // how many were
-	shared         bool // some were sent before the one before was answered
+	sent, answered int  // how many were sent, and answered
+	shared         bool // some call was sent before the one before was answered
 }
 
 // sentConns lists the connections on which a loop sends calls, by index in facts.conns.
@@ -40,7 +40,7 @@ func sentConns(t *timeline.Timeline, moves []loops.Move) map[int32]*sentOn {
 	return conns
 }
 
-// sharedOf are those of some connections that several requests send on at once: whose client sent a call while one was
+// sharedOf returns the connections on which several requests send at once: their client sent a call while another was
 // under way.
 func sharedOf(conns map[int32]*sentOn) map[int32]bool {
 	shared := map[int32]bool{}
@@ -52,8 +52,8 @@ func sharedOf(conns map[int32]*sentOn) map[int32]bool {
 	return shared
 }
 
-// answeredAtOnce are the calls that were answered together with others on a shared connection: in that turn
-// the requests of all of them go on.
+// answeredAtOnce returns the calls on shared connections that were answered together with others: in such a turn the
+// requests of all of them continue.
 func answeredAtOnce(t *timeline.Timeline, conns map[int32]*sentOn) map[timeline.CallID]bool {
 	atOnce := map[timeline.CallID]bool{}
 	for _, c := range conns {

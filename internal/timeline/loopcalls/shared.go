@@ -10,18 +10,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A client may send the calls of many requests on one connection, without waiting for
-// answers: those come in the order of the calls. What several requests asked for is then
-// often written at once, by whoever's callback came first, and several answers are read at
-// once; ids tell nothing. But who can have asked is known: requests that were read, and
-// those whose calls were all answered, in this order. If as many went on as calls were
-// sent, each sent one, the first the first. Where requests of one kind are known to send
-// more, or none, at that point, their number has to agree. What cannot be told apart is
-// nobody's, until one of them alone is answered: the response that is written in the turn
-// of an answer is of the request whose call that was. It confirms all that was guessed
-// about that request, or takes it back.
+// A client may send the calls of many requests on one connection without waiting for answers, which come in the order
+// of the calls. Calls that several requests asked for are then often written at once, by whichever callback came
+// first, and several answers are read at once. Ids show nothing in that case.
+//
+// But it is known which requests can have asked: those that were read, and those whose calls were all answered, in
+// this order. If as many requests went on as calls were sent, each sent one, in the same order. If requests of one
+// kind are known to send more calls at that point, or none, the numbers must agree. A call whose request cannot be
+// decided stays unattributed until it alone is answered: a response that is written in the turn of an answer belongs
+// to the request of the answered call. That confirms everything that was guessed about the request, or takes it back.
 
-// sharing follows one loop some of whose connections are shared.
+// sharing follows one loop that has shared connections.
 type sharing struct {
 	t      *timeline.Timeline
 	f      *facts.Facts
@@ -29,62 +28,63 @@ type sharing struct {
 	conns  map[int32]*sentOn // as in asyncInput.sends
 	byConn map[recording.ConnID]*sentOn
 	sure   map[timeline.CallID]bool    // as in asyncInput
-	all    bool                        // whoever goes on is told: nobody who is away does so unseen
-	some   bool                        // who waits for several answers may go on at each
+	all    bool                        // every request that goes on is seen to: none that is away does so unseen
+	some   bool                        // a request that waits for several answers may go on at each of them
 	holds  bool                        // the client holds calls back until those before are answered
-	counts *causality.Counts[progress] // of how many calls are sent on shared connections
-	asides *causality.Counts[progress] // and on others
+	counts *causality.Counts[progress] // how many calls are sent at a point, on shared connections
+	asides *causality.Counts[progress] // and on other connections
 	sharedPass
 }
 
-// sharedPass is what one pass over what the loop did tells.
+// sharedPass is the result of one pass over what the loop did.
 type sharedPass struct {
 	now    recording.Time
-	allEnd recording.Time // of the last to end of the requests that were read so far
+	allEnd recording.Time // latest end of the requests that were read so far
 	turn   sharedTurn
-	acts   []*loops.Move // of the turn that runs: calls sent, and responses
+	acts   []*loops.Move // of the running turn: calls sent, and responses
 	beside int           // calls under way on shared connections
 	goingOn
 	sharedGuesses
 	sharedProof
 }
 
-// goingOn is who may go on, and how far each has come.
+// goingOn holds the owners that may go on, and how far each has come.
 type goingOn struct {
-	ready   []actor                  // who may go on
-	resumed []actor                  // whose calls were answered
-	set     map[*loops.Move][]int64  // timersSet
-	naps    map[int64]*nap           // by timer
-	away    map[loops.Owner]progress // who could go on and did nothing: they wait for what no fact shows
-	unnamed []unnamed                // those of whom it is not known which request they are
-	flying  map[loops.Owner]int      // calls under way
-	did     map[loops.Owner]progress // what was done for it so far
+	ready   []actor                  // owners that may go on
+	resumed []actor                  // owners whose calls were answered
+	set     map[*loops.Move][]int64  // result of timersSet
+	naps    map[int64]*nap           // by id of a timer
+	away    map[loops.Owner]progress // owners that could go on and did nothing: they wait for what no fact shows
+	unnamed []unnamed                // those of them whose request is not known
+	flying  map[loops.Owner]int      // calls under way, by owner
+	did     map[loops.Owner]progress // by owner: what was done for it so far
 }
 
-// sharedGuesses are whose calls seem to be.
+// sharedGuesses holds the likely owners of calls.
 type sharedGuesses struct {
-	owner  map[timeline.CallID]loops.Owner          // a request; or that of another call; its own, if not known
-	told   map[timeline.CallID]bool                 // by ids
-	many   map[timeline.CallID]bool                 // asked for when several could go on
-	either map[timeline.CallID][]loops.Owner        // who may have made it, where that could not be told apart
-	asked  map[timeline.CallID]recording.Time       // since when whoever made it could
-	of     map[timeline.RequestID][]timeline.CallID // those of a request
+	owner  map[timeline.CallID]loops.Owner          // a request, the owner of another call, or the call's own if nothing is known
+	told   map[timeline.CallID]bool                 // calls whose owner ids show
+	many   map[timeline.CallID]bool                 // calls asked for when several owners could go on
+	either map[timeline.CallID][]loops.Owner        // candidates for a call whose owner could not be decided
+	asked  map[timeline.CallID]recording.Time       // since when the owner could make the call
+	of     map[timeline.RequestID][]timeline.CallID // the calls of a request
 }
 
-// sharedProof is what confirms the guesses, and what contradicts them.
+// sharedProof holds what confirms the guesses, and what contradicts them.
 type sharedProof struct {
-	proven map[timeline.RequestID]bool // it was answered in the turn of its own last call
-	unsure map[timeline.RequestID]bool // it was not, or another in its stead
-	lost   map[timeline.RequestID]bool // when some of its calls were answered is not known
-	bound  int                         // proven by nothing but who else it could be
+	proven map[timeline.RequestID]bool // requests that were answered in the turn of their own last call
+	unsure map[timeline.RequestID]bool // requests that were not, or for which another may have been mistaken
+	lost   map[timeline.RequestID]bool // requests for which it is not known when some calls were answered
+	bound  int                         // requests proven only because they could be no other
 	wrong  int                         // requests answered while calls of them seemed to be under way
-	odd    int                         // in a turn that was taken for others'
-	blurs  int                         // calls sent together with some that were not told apart
-	could  int                         // turns of somebody who could send a call on a shared connection while others' were under way there
-	sends  int                         // in which that was done
+	odd    int                         // requests answered in a turn that seemed to belong to others
+	blurs  int                         // calls sent together with some that could not be separated
+	// turns of an owner that could send a call on a shared connection while calls of others were under way on it
+	could int
+	sends int // those of them in which one was sent
 }
 
-// newSharedPass begins one; set are the loop's timersSet.
+// newSharedPass returns an empty pass; set is the loop's timersSet.
 func newSharedPass(set map[*loops.Move][]int64) sharedPass {
 	return sharedPass{
 		goingOn: goingOn{set: set, naps: map[int64]*nap{}, away: map[loops.Owner]progress{}, flying: map[loops.Owner]int{}, did: map[loops.Owner]progress{}},
@@ -96,26 +96,27 @@ func newSharedPass(set map[*loops.Move][]int64) sharedPass {
 	}
 }
 
-// sharedTurn is what began the callbacks that run, if it was a read.
+// sharedTurn is what began the running callbacks, if it was a read.
 type sharedTurn struct {
 	n       int
 	runs    bool
 	counter int64
 	checked bool  // immediates ran since the last read
-	sent    bool  // a call was, on a shared connection
-	judged  bool  // whether one could be, and was, is counted
-	under   int   // calls that were under way there as it began
-	nap     *nap  // nil: no timer was set in it
-	tick    int64 // last id given out before the loop's tick, as far as is known
+	sent    bool  // a call was sent on a shared connection
+	judged  bool  // the turn is counted in could and sends
+	under   int   // calls that were under way on shared connections when the turn began
+	nap     *nap  // nil: no timer was set in the turn
+	tick    int64 // last id given out before the loop's tick, as far as known
 }
 
-// associateShared associates the calls of a loop on shared connections, and what was sent
-// in the turn of several answers. It does nothing where no connection is shared.
+// associateShared assigns the calls of a loop on shared connections, and what was sent in the turn of several
+// answers. It does nothing if no connection is shared.
 func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	if len(in.shared) == 0 {
 		return
 	}
-	lasts := lastingIDs(t, in.loop.Moves, nil) // anew: what only goes on after a read is marked since (MoveAlong), and begins no turn
+	// computed again: moves that only continue a read's turn have been marked since (MoveAlong), and begin no turn
+	lasts := lastingIDs(t, in.loop.Moves, nil)
 	in.trustNames(t)
 	byConn := map[recording.ConnID]*sentOn{}
 	for _, c := range in.sends {
@@ -143,17 +144,17 @@ func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	best.give(in)
 }
 
-// allTold reports whether it is told of all who go on who that is: not by messages of worker threads.
+// allTold reports whether the owner is known each time that one goes on. It is not if messages of worker threads have
+// no known owner.
 func allTold(moves []loops.Move) bool {
 	messages := slices.ContainsFunc(moves, func(m loops.Move) bool { return m.Kind == loops.MoveFired && m.Port != 0 && m.By == loops.Nobody })
 	return len(moves) > 0 && len(toldMoves(moves)) == len(moves) && !messages
 }
 
-// wellTold is of how many calls less than one is not told apart where nothing better is looked for.
+// wellTold: no better reading is sought if fewer than one in this many calls could not be decided.
 const wellTold = 200
 
-// found is how many calls are known to be whose they are, less those that are not and what
-// speaks against them.
+// found is how many calls have a confirmed request, less a penalty for each contradiction.
 func (w *sharing) found() int {
 	n := -minRightPerWrong * w.wrong
 	for id := range w.owner {
@@ -164,7 +165,7 @@ func (w *sharing) found() int {
 	return n
 }
 
-// learn finds what requests do at which point.
+// learn finds how many calls requests send at which point.
 func (w *sharing) learn(moves []loops.Move) {
 	some := moves[:min(len(moves), learns)]
 	set := timersSet(some)
@@ -177,14 +178,14 @@ func (w *sharing) learn(moves []loops.Move) {
 	w.counts.Learning, w.asides.Learning = false, false
 }
 
-// learns is from how many moves that is learned, in so many passes at most: each tells
-// apart more of what requests do, and so who is at which point then.
+// learns is from how many moves this is learned, in at most passes passes. Each pass decides more of what requests
+// do, and so which point each has come to.
 const (
 	learns = 30000
 	passes = 8
 )
 
-// play follows what the loop did; set are its timersSet.
+// play runs through what the loop did; set is the moves' timersSet.
 func (w *sharing) play(moves []loops.Move, set map[*loops.Move][]int64) {
 	w.sharedPass = newSharedPass(set)
 	for _, c := range w.conns {
@@ -203,7 +204,7 @@ func (w *sharing) step(m *loops.Move) {
 		w.begin(m)
 		who := loops.OfRequest(m.Request)
 		w.allEnd = max(w.allEnd, w.t.Requests[m.Request].End)
-		if m.Kind == loops.MoveBody { // what waits for all of it begins here
+		if m.Kind == loops.MoveBody { // a request that waits for all of its body begins here
 			w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 		}
 		if _, went := w.did[who]; !went {
@@ -247,14 +248,14 @@ func (w *sharing) step(m *loops.Move) {
 	}
 }
 
-// begin ends the turn that runs and begins another.
+// begin ends the running turn and begins another.
 func (w *sharing) begin(m *loops.Move) {
 	w.end()
 	w.lieDown()
 	if w.holds {
 		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.point.over })
 	}
-	if w.turn.checked { // all who asked for an immediate got it
+	if w.turn.checked { // all that asked for an immediate got it
 		w.leave()
 	}
 	for i := len(w.ready) - 1; i >= 0 && w.ready[i].turn == w.turn.n; i-- {
@@ -264,7 +265,7 @@ func (w *sharing) begin(m *loops.Move) {
 	w.setsTimers(m)
 }
 
-// answers ends the calls whose answers were read with a move.
+// answers ends the calls whose answers a move read.
 func (w *sharing) answers(m *loops.Move) {
 	defer w.release(m)
 	c := w.conns[m.Conn]
@@ -298,7 +299,7 @@ func (w *sharing) answers(m *loops.Move) {
 	}
 }
 
-// who follows whose a call is.
+// who returns the owner of a call by following the guesses.
 func (w *sharing) who(r loops.Owner) loops.Owner {
 	for {
 		id, ok := r.Call()

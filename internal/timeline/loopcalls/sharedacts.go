@@ -10,18 +10,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// batch are calls that were sent by one callback, or in one turn of several.
+// batch holds calls that one callback sent, or several callbacks in one turn.
 type batch struct {
-	late  bool  // by a callback that was asked for in another turn, or unseen
-	exec  int64 // its id, if late
+	late  bool  // sent by a callback that was asked for in another turn, or unseen
+	exec  int64 // the callback's id, if late
 	calls []timeline.CallID
 
-	blurred bool // and others, nobody knows how many
-	asker   bool // the first of those who may have sent it asked for the callback
-	earlier bool // somebody did who was away
+	blurred bool // an unknown number of other calls was sent with them
+	asker   bool // the first candidate for the sender asked for the callback
+	earlier bool // an owner that was away asked for it
 }
 
-// end tells apart what was done in the turn that ends.
+// end decides the owners of what was sent in the turn that ends.
 func (w *sharing) end() {
 	under := w.beside > 0
 	if len(w.acts) == 0 {
@@ -58,7 +58,7 @@ func (w *sharing) end() {
 	}
 }
 
-// newly are the calls that a move sends the first bytes of, or connects for.
+// newly returns the calls whose first bytes a move sends, or for which it connects.
 func (w *sharing) newly(m *loops.Move) []timeline.CallID {
 	c := w.conns[m.Conn]
 	if c == nil {
@@ -74,7 +74,7 @@ func (w *sharing) newly(m *loops.Move) []timeline.CallID {
 	return c.calls[from:c.sent]
 }
 
-// blurred reports a write on a shared connection of which not all commands were told apart.
+// blurred reports a write on a shared connection in which not all commands could be separated.
 func (w *sharing) blurred(m *loops.Move) bool {
 	c := w.conns[m.Conn]
 	if c == nil || !c.shared || m.Kind == loops.MoveConnect {
@@ -94,8 +94,8 @@ func (w *sharing) blurred(m *loops.Move) bool {
 	return k < 0 || facts.Commands[k].Offset+facts.Commands[k].Length < end
 }
 
-// late reports a write by a callback that was asked for in an earlier turn, by who is ready
-// since, or in none that is known.
+// late reports a write by a callback that was asked for in an earlier turn, by an owner that is ready since then, or
+// in no known turn.
 func (w *sharing) late(m *loops.Move) bool {
 	if w.holds {
 		return false
@@ -106,7 +106,7 @@ func (w *sharing) late(m *loops.Move) bool {
 	if m.Exec == 0 || m.Exec > w.turn.counter || w.lasts.has(m.Exec) {
 		return false
 	}
-	if w.turn.tick > 0 && m.Exec > w.turn.tick && m.Exec != m.Trigger+1 { // but for a connection's parser
+	if w.turn.tick > 0 && m.Exec > w.turn.tick && m.Exec != m.Trigger+1 { // except by a connection's parser
 		return true
 	}
 	return slices.ContainsFunc(w.ready, func(a actor) bool {
@@ -114,8 +114,8 @@ func (w *sharing) late(m *loops.Move) bool {
 	})
 }
 
-// senders lists the places of those who may have sent a batch, in order: of a turn those first who were not seen to
-// send anything yet.
+// senders lists the indexes in ready of the owners that may have sent a batch, in order. Within a turn, those come
+// first that were not seen to send anything yet.
 func (w *sharing) senders(b *batch) (list []int) {
 	if w.holds {
 		return w.waiting()
@@ -136,15 +136,15 @@ func (w *sharing) senders(b *batch) (list []int) {
 	return append(list, more...)
 }
 
-// askedMore reports whether somebody who sent something may have asked for more in the same turn, which a callback
-// sends that was asked for in that or later.
+// askedMore reports whether an owner that sent something may have asked for more in the same turn, which a callback
+// then sends that was asked for in that turn or later.
 func (w *sharing) askedMore(a *actor, exec int64) bool {
 	n, known := w.counts.At(a.isAt())
 	return !known || n > 0 || a.asked(exec)
 }
 
-// asker reports whether the callback that sent a batch was asked for in the turn of the first of those who may have
-// sent it, and of nobody else.
+// asker reports whether the callback that sent a batch was asked for in the turn of the first candidate, and of no
+// other.
 func (w *sharing) asker(b *batch, list []int) bool {
 	first := &w.ready[list[0]]
 	return w.all && b.late && b.exec > 0 && first.asked(b.exec) && !slices.ContainsFunc(list, func(i int) bool {
@@ -152,7 +152,7 @@ func (w *sharing) asker(b *batch, list []int) bool {
 	})
 }
 
-// tellApart gives the calls of a batch to those who may have sent them.
+// tellApart assigns the calls of a batch to the owners that may have sent them.
 func (w *sharing) tellApart(b *batch) {
 	list := w.senders(b)
 	went := w.takeSure(b, list)
@@ -177,7 +177,7 @@ func (w *sharing) tellApart(b *batch) {
 	w.settle(b)
 }
 
-// split tells calls of a batch on shared connections from others.
+// split separates a batch into calls on shared connections and others.
 func (w *sharing) split(b *batch, list []int) (on, off []timeline.CallID) {
 	for _, id := range b.calls {
 		w.many[id] = w.many[id] || len(list) > 1
@@ -193,7 +193,7 @@ func (w *sharing) split(b *batch, list []int) (on, off []timeline.CallID) {
 	return on, off
 }
 
-// takeSure takes out of a batch the calls of which it is known whose they are, and returns whose.
+// takeSure removes from a batch the calls whose requests are certain, and returns their owners.
 func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
 	b.calls = slices.DeleteFunc(b.calls, func(id timeline.CallID) bool {
 		if !w.sure[id] || w.holds && w.isShared(id) {
@@ -216,7 +216,7 @@ func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
 	return went
 }
 
-// wentAside notes who of those that are ready sent calls on connections of their own.
+// wentAside notes which of the ready owners sent calls on connections of their own.
 func (w *sharing) wentAside(went []loops.Owner) {
 	var places []int
 	for i := range w.ready {
@@ -232,8 +232,8 @@ func (w *sharing) wentAside(went []loops.Owner) {
 	w.spend(w.doneWith(places))
 }
 
-// doneWith is who of those that sent calls on connections of their own sends none on a shared one, as
-// far as is known. The others do so in an immediate.
+// doneWith returns those of the owners that sent calls on connections of their own and, as far as known, send none on
+// a shared connection. The others do that in an immediate.
 func (w *sharing) doneWith(went []int) []int {
 	done := slices.DeleteFunc(went, func(i int) bool {
 		n, known := w.counts.At(w.ready[i].point)
@@ -245,7 +245,7 @@ func (w *sharing) doneWith(went []int) []int {
 	return done
 }
 
-// unknown notes calls of which it is not known who of some sent them.
+// unknown notes calls that any of several owners may have sent.
 func (w *sharing) unknown(list []int, calls []timeline.CallID) {
 	whose := make([]loops.Owner, len(list))
 	for k, i := range list {
@@ -259,13 +259,13 @@ func (w *sharing) unknown(list []int, calls []timeline.CallID) {
 	}
 }
 
-// saw notes how many calls some of those who are ready sent together on shared connections; others
-// says that some may be of those who are away.
+// saw notes how many calls some ready owners sent together on shared connections; others: owners that are away may
+// have sent some of them.
 func (w *sharing) saw(list []int, calls int, others bool) {
 	saw(w.counts, w.points(list), calls, others && w.stillAway() > 0)
 }
 
-// points are where some of those who are ready are in what they do.
+// points are the points that some of the ready owners have come to.
 func (w *sharing) points(list []int) []progress {
 	points := make([]progress, len(list))
 	for k, i := range list {
@@ -276,7 +276,7 @@ func (w *sharing) points(list []int) []progress {
 
 func (w *sharing) isShared(id timeline.CallID) bool { return w.byConn[w.t.Calls[id].Conn].shared }
 
-// gets gives a call to somebody.
+// gets assigns a call to an owner.
 func (w *sharing) gets(id timeline.CallID, who loops.Owner) {
 	if who == loops.Nobody {
 		who = loops.OfCall(id)
@@ -291,8 +291,7 @@ func (w *sharing) gets(id timeline.CallID, who loops.Owner) {
 	}
 }
 
-// lose notes that it is not known when a call of somebody is answered, and so what else it
-// does.
+// lose notes that it is not known when a call of an owner is answered, and so what else the owner does.
 func (w *sharing) lose(who loops.Owner) {
 	if r, ok := who.Request(); ok {
 		w.lost[r] = true

@@ -13,31 +13,31 @@ type turnActivity int8
 
 const (
 	nothingSent turnActivity = iota
-	sentAside                // calls on connections of its own were sent
-	sentShared               // calls on shared connections were
-	sentLater                // calls were sent in a later turn
+	sentAside                // calls on connections of its own
+	sentShared               // calls on shared connections
+	sentLater                // calls, in a later turn
 )
 
-// progress is where a request is in what it does: requests of one kind that have come to the
-// same point mostly go on in the same way.
+// progress is the point that a request has come to in its work. Requests of one kind mostly go on in the same way
+// from the same point.
 type progress struct {
 	endpoint string
 	steps    int8         // how often it went on
-	last     string       // operation that was answered last
-	woke     bool         // a timer fired that it waited for since
-	answers  int8         // how many calls were answered since it went on with none under way
-	some     bool         // others are still
+	last     string       // the operation that was answered last
+	woke     bool         // a timer that it waited for has fired since
+	answers  int8         // calls answered since it last went on with none under way
+	some     bool         // other calls are still under way
 	over     bool         // its response is written in the same turn
-	again    turnActivity // what it was seen to do in it
+	again    turnActivity // what it was seen to do in the turn
 }
 
-// after is the progress of a request of which a call was answered, and so many are still under way.
+// after is the progress of a request after one of its calls was answered, with so many still under way.
 func (h progress) after(c *timeline.Call, left int) progress {
 	h.last, h.woke, h.some, h.again = c.Operation, false, left > 0, nothingSent
 	return h
 }
 
-// usual is how many calls a request is taken to send where nothing is known of that.
+// usual is how many calls a request is assumed to send if nothing is known about that.
 func (h progress) usual() int {
 	if h.over || h.some {
 		return 0
@@ -45,21 +45,21 @@ func (h progress) usual() int {
 	return 1
 }
 
-// saw notes how many calls requests at some points sent together; loose: or others did.
+// saw notes how many calls requests at some points sent together; loose: other requests may have sent some of them.
 func saw(counts *causality.Counts[progress], points []progress, calls int, loose bool) {
 	if !slices.ContainsFunc(points, func(h progress) bool { return h.endpoint == "" }) {
 		counts.Saw(points, calls, loose)
 	}
 }
 
-// others is the place of those who are away, among who may have sent a batch.
+// others stands, in a list of possible senders, for the owners that are away.
 const others = -1
 
-// shares are the calls of a batch by the place of who sent them: on shared connections, and on others.
+// shares holds the calls of a batch by the index of their sender: those on shared connections, and the others.
 type shares struct{ on, off map[int][]timeline.CallID }
 
-// shareOut gives the calls of a batch, some on shared connections and some on others, to those who may have sent
-// them, by how many each sends at the point where it is.
+// shareOut assigns the calls of a batch, on shared connections (on) and others (off), to the owners that may have
+// sent them, by how many calls each sends at its point.
 func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
 	b.earlier = b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
 	s, sure, senders := shares{map[int][]timeline.CallID{}, map[int][]timeline.CallID{}}, true, list
@@ -99,8 +99,8 @@ func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
 	}
 }
 
-// deal gives each of some calls to the only one who may have sent it, by place, and reports whether there is such
-// for all. Without makers it may be any of the senders.
+// deal assigns each call to its only possible sender, by index, and reports whether there is one for every call.
+// Without makers, any of the senders may have sent it.
 func (w *sharing) deal(senders []int, calls []timeline.CallID, makers []causality.Makers, given map[int][]timeline.CallID) (sure bool) {
 	sure = true
 	for n, id := range calls {
@@ -118,7 +118,7 @@ func (w *sharing) deal(senders []int, calls []timeline.CallID, makers []causalit
 	return sure
 }
 
-// one reports whether some of those who are ready are all the same.
+// one reports whether some of the ready owners are all the same.
 func (w *sharing) one(list []int) bool {
 	for _, i := range list[1:] {
 		if who := w.ready[i].who; who != w.ready[list[0]].who || who == loops.Nobody {
@@ -128,10 +128,10 @@ func (w *sharing) one(list []int) bool {
 	return true
 }
 
-// onShared lists who may have sent so many calls on shared connections, in order, and how many each did: as many as
-// it usually does, if that is known.
+// onShared lists the owners that may have sent so many calls on shared connections, in order, and how many each of
+// them sent: as many as usual, if that is known.
 func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, portions []causality.Portion) {
-	var open []int // of whose calls at that point nothing is known
+	var open []int // owners whose number of calls at that point is not known
 	left := calls
 	for k, i := range list {
 		at := w.ready[i].isAt()
@@ -146,7 +146,7 @@ func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, port
 	}
 	switch {
 	case b.earlier:
-		for k := range portions { // their numbers do not hold
+		for k := range portions { // their usual numbers do not apply
 			if len(open) == 0 && left <= 0 && w.stillAway() > 0 {
 				portions[k] = causality.AtLeast(0)
 			}
@@ -154,7 +154,7 @@ func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, port
 		return append([]int{others}, list...), append([]causality.Portion{causality.AtLeast(1)}, portions...)
 	case left > 0 && len(open) == 0 && (b.late || !w.all) && w.stillAway() > 0:
 		if b.late {
-			left = 0 // nor is it known when they did
+			left = 0 // it is not known either when they were asked for
 		}
 		return append(list[:len(list):len(list)], others), append(portions, causality.Exactly(left))
 	case w.even(list, open, left):
@@ -165,8 +165,8 @@ func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, port
 	return list, portions
 }
 
-// even reports whether those of whose calls at their point nothing is known are taken to have sent the same
-// number each: where they are at the same point, or it is one call.
+// even reports whether the owners whose numbers are not known are assumed to have sent the same number each: they are
+// at the same point, or each sent one call.
 func (w *sharing) even(senders, open []int, left int) bool {
 	if len(open) == 0 || left <= 0 || left%len(open) != 0 || len(w.lost) > 0 && len(open) != len(senders) {
 		return false
@@ -179,8 +179,9 @@ func (w *sharing) even(senders, open []int, left int) bool {
 	return true
 }
 
-// onOthers tells who may have sent each of so many calls on connections of their own: those who usually do; else
-// each one who sent nothing on a shared connection, and usually sends nothing there, if nobody did.
+// onOthers finds which owners may have sent each of so many calls on connections of their own: those that usually do.
+// If no numbers fit, it is one call for each owner that sent nothing on a shared connection, or usually sends nothing
+// there if no owner did.
 func (w *sharing) onOthers(senders []int, calls int, on map[int][]timeline.CallID) []causality.Makers {
 	usual, idle := make([]causality.Portion, len(senders)), make([]causality.Portion, len(senders))
 	known := true
@@ -205,7 +206,7 @@ func (w *sharing) onOthers(senders []int, calls int, on map[int][]timeline.CallI
 	return causality.Deal(calls, idle)
 }
 
-// take gives those who sent a batch their calls, and returns their places.
+// take assigns a batch to its senders, and returns their indexes.
 func (w *sharing) take(list []int, s shares) (went []int) {
 	w.unseen(append(s.on[others], s.off[others]...))
 	for _, i := range list {

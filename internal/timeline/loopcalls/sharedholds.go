@@ -2,24 +2,25 @@ package loopcalls
 
 import "github.com/getdwell/dwell/internal/timeline/loops"
 
-// A client may hold calls back until those before are answered, and send what was asked for meanwhile
-// as a whole then (automatic pipelining). That is so where requests could send a call beside others
-// again and again, and hardly ever do. Whoever waits for one of several calls goes on when all of
-// them are answered; before, what was asked for in the meantime is sent, in the order in which it was.
+// A client may hold calls back until those before are answered, and then send as a whole what was asked for meanwhile
+// (automatic pipelining). This is assumed if requests could often send a call while others were under way, and hardly
+// ever did. With such a client, a request that waits for one of several calls goes on when all of them are answered.
+// What was asked for before that is sent then, in the order of asking.
 
-// held reports a client that holds calls back until those before are answered: whoever could send one
-// beside others hardly ever did.
+// held reports a client that holds calls back: owners that could send a call while others were under way hardly ever
+// did.
 func (w *sharing) held() bool {
 	return w.could >= heldAtLeast && w.sends*heldSeldom < w.could
 }
 
-// So often must it have been possible to send a call beside others, and so seldom done.
+// It must have been possible at least heldAtLeast times to send a call while others were under way, and done in fewer
+// than one of heldSeldom of these.
 const (
 	heldAtLeast = 20
 	heldSeldom  = 100
 )
 
-// chance counts a turn of somebody who could send a call beside others, once.
+// chance counts a turn, once, if an owner could send a call in it while others were under way.
 func (w *sharing) chance(under, sent bool) {
 	if !under || w.turn.judged || !w.turn.runs {
 		return
@@ -33,8 +34,8 @@ func (w *sharing) chance(under, sent bool) {
 	}
 }
 
-// release lets go on whose calls were answered: where calls are held back until those before are answered,
-// all at once when that is so.
+// release lets the owners of answered calls go on. If calls are held back until those before are answered, all of
+// them go on at once when that is the case.
 func (w *sharing) release(m *loops.Move) {
 	if w.holds && w.beside > 0 {
 		return
@@ -45,8 +46,9 @@ func (w *sharing) release(m *loops.Move) {
 	w.resumed = w.resumed[:0]
 }
 
-// waiting is who may have asked for what a client sends that holds calls back: as those before are
-// answered, who could before that; if none did, or nothing was under way, whoever can.
+// waiting lists the owners that may have asked for what a client sends that holds calls back. When the calls before
+// are answered, these are the owners that could ask before that. If there are none, or nothing was under way, any
+// owner counts that can ask.
 func (w *sharing) waiting() []int {
 	var before, all []int
 	for i := range w.ready {

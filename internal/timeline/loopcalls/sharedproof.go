@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// respond holds the responses that were written in a turn against who may go on in it.
+// respond checks the responses written in a turn against the owners that may go on in it.
 func (w *sharing) respond(responses []timeline.RequestID) {
 	var strange []timeline.RequestID
 	for _, r := range responses {
@@ -25,7 +25,7 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 		switch delete(w.away, loops.OfRequest(r)); {
 		case free && place != timeline.None:
 			w.bind(place, r)
-		case away: // nothing speaks against it
+		case away: // nothing contradicts it
 			w.bound++
 			w.proven[r] = true
 		case w.lost[r]:
@@ -42,9 +42,9 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 	}
 }
 
-// match is the place of the one unknown that the k-th of the requests that were answered in
-// a turn must be: no other of them can be that, nor it another; or all are of one kind, and
-// go on in order. None if there is none.
+// match is the index of the unknown owner that must be the k-th of the requests answered in a turn. Either the two
+// fit only each other, or all requests are of one kind, are as many as the unknown owners, and go on in the same
+// order. None if there is no such owner.
 func (w *sharing) match(answered []timeline.RequestID, unknown []int, k int) int {
 	may := slices.DeleteFunc(slices.Clone(unknown), func(place int) bool { return !w.among(place, answered[k]) })
 	another := func(r timeline.RequestID) bool { return r != answered[k] && w.among(may[0], r) }
@@ -71,7 +71,7 @@ func (w *sharing) expected(r timeline.RequestID) bool {
 	return false
 }
 
-// alike reports whether requests are all of one kind: then they go on alike too, in order.
+// alike reports whether requests are all of one kind: then they also go on in the same way, in order.
 func (w *sharing) alike(list []timeline.RequestID) bool {
 	for _, r := range list[1:] {
 		if w.t.Requests[r].Endpoint != w.t.Requests[list[0]].Endpoint {
@@ -81,12 +81,11 @@ func (w *sharing) alike(list []timeline.RequestID) bool {
 	return true
 }
 
-// among reports whether somebody unknown may be a request: one of those who may have sent
-// the call in question.
+// among reports whether an unknown owner may be a request: one of those that may have sent the call in question.
 func (w *sharing) among(place int, r timeline.RequestID) bool {
 	id, ok := w.ready[place].who.Call()
 	if !ok {
-		return false // told meanwhile
+		return false // its request became known meanwhile
 	}
 	list, ok := w.either[id]
 	return !ok || slices.ContainsFunc(list, func(a loops.Owner) bool {
@@ -96,7 +95,7 @@ func (w *sharing) among(place int, r timeline.RequestID) bool {
 	})
 }
 
-// bind makes somebody unknown a request.
+// bind makes a request the owner that was unknown.
 func (w *sharing) bind(place int, r timeline.RequestID) {
 	a := &w.ready[place]
 	id, _ := a.who.Call()
@@ -106,8 +105,8 @@ func (w *sharing) bind(place int, r timeline.RequestID) {
 	w.of[r] = append(w.of[r], id)
 }
 
-// contradict takes back what was guessed about a request that was answered though calls of it seem to be
-// under way, and about those whose turn it seemed to be.
+// contradict takes back what was guessed about a request that was answered although calls of it seemed to be under
+// way. It also takes back what was guessed about the requests whose turn it seemed to be.
 func (w *sharing) contradict(r timeline.RequestID) {
 	w.wrong++
 	w.unsure[r] = true
@@ -131,24 +130,24 @@ func (w *sharing) underWay(id timeline.CallID) bool {
 	return w.t.Calls[id].Ordinal >= w.t.Calls[c.calls[0]].Ordinal+c.answered
 }
 
-// minRightPerWrong is how many requests must be answered in the turn of their own last call, for each
-// that is answered before it, and minRightPerOdd for each that is answered in another's: there a
-// callback may have run that no fact shows.
+// minRightPerWrong is how many requests must be answered in the turn of their own last call for each that is answered
+// before it. minRightPerOdd is the same for each that is answered in the turn of another request: there, a callback
+// may have run that no fact shows.
 const (
 	minRightPerWrong = 50
 	minRightPerOdd   = 9
 )
 
-// doubtful is of how many calls one whose maker could not be told apart makes all guesses
-// doubtful: others than those who were taken into account sent some. The same goes for calls
-// that were sent together with some that were not recorded whole.
+// doubtful: if more than one in this many calls has an undecided sender, all guesses are doubtful, because owners
+// that were not considered sent some of the calls. seldomBlurred is the same for calls that were sent together with
+// some that were not recorded whole.
 const (
 	doubtful      = 4
 	seldomBlurred = 50
 )
 
-// believed reports whether the responses confirm what was guessed, most of them by the turn that they were written
-// in, and for a third of the calls on shared connections at least.
+// believed reports whether the responses confirm the guesses: most of them by the turn that they were written in, and
+// for at least a third of the calls on shared connections.
 func (w *sharing) believed() bool {
 	proven := len(w.proven) - w.bound
 	if proven <= 0 || 2*proven < len(w.proven) || proven < minRightPerWrong*w.wrong || proven < minRightPerOdd*w.odd ||
@@ -169,8 +168,9 @@ func (w *sharing) believed() bool {
 	return 3*found >= all
 }
 
-// give writes down whose calls are, if that is believed. What ids tell of a shared connection whose client holds
-// calls back is forgotten: they are those of the callback that happened to write what several had asked for.
+// give writes the requests into the calls, if they are believed. If the client holds calls back, what ids show for a
+// shared connection is dropped: the ids belong to the callback that happened to write what several requests had asked
+// for.
 func (w *sharing) give(in asyncInput) {
 	held, believed := w.held(), w.believed()
 	for _, c := range w.conns {
@@ -192,7 +192,7 @@ func (w *sharing) give(in asyncInput) {
 	}
 }
 
-// confirmed is whose a call is, if the response to that confirmed it; else None.
+// confirmed is the request of a call, if that request's response confirmed it; else None.
 func (w *sharing) confirmed(id timeline.CallID) timeline.RequestID {
 	r, ok := w.who(loops.OfCall(id)).Request()
 	if !ok || !w.proven[r] || w.unsure[r] {

@@ -9,55 +9,58 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A request is ready, and may send calls, from when it was read, or its calls were answered, until the loop sleeps. One
-// that was not seen to send anything by then is away: it waits for a timer, or for what no fact shows.
+// A request is ready, which means that it may send calls, from when it was read, or its calls were answered, until
+// the loop sleeps. A request that was not seen to send anything by then is away: it waits for a timer, or for
+// something that no fact shows.
 //
-// Several requests may be ready in one turn, as their answers were read at once. If as many timers were set in that turn,
-// and fired, as there are requests that sent nothing, each of those sleeps, and the first set the first timer. One that
-// sent something may have asked for more in the same turn that the client writes later, in a callback with an id of that turn.
+// Several requests may be ready in one turn, if their answers were read at once. If as many timers were set in that
+// turn, and fired, as there are requests that sent nothing, each of these requests sleeps, and the first one set the
+// first timer. A request that sent something may have asked in the same turn for more, which the client writes later,
+// in a callback with an id of that turn.
 
-// actor is a request, or that of a call whichever that is, that may go on.
+// actor is an owner that may go on: a request, or the unknown request of a call.
 type actor struct {
 	who     loops.Owner
 	point   progress
-	turn    int   // in which it may
-	until   int64 // last id given out before the next turn; 0: that is still to come
+	turn    int   // the turn in which it may
+	until   int64 // last id given out before the next turn; 0: that turn has not come yet
 	counter int64 // last id given out before its turn
 	at      recording.Time
 	went    turnActivity // what it was seen to do
-	nap     *nap         // in its turn; nil: no timer was set
-	spent   bool         // sends nothing more but what it asked for in its turn already
-	told    bool         // of those it was known whose they are
+	nap     *nap         // the short sleep begun in its turn; nil: no timer was set
+	spent   bool         // it sends nothing more, except what it already asked for in its turn
+	told    bool         // the owner of its calls is known from ids
 }
 
-// nap are the timers that were set in a turn and fired, in order, and who did nothing in it.
+// nap is a short sleep: the timers that were set in a turn and fired, in order, and the owners that did nothing in
+// that turn.
 type nap struct {
 	timers []int64
 	asleep []actor
 }
 
-// unnamed is somebody of whom it is not known which request that is, over when all are that it may be.
+// unnamed is an owner whose request is not known. It has ended when all requests have ended that it may be.
 type unnamed struct {
 	who  loops.Owner
 	ends recording.Time
 }
 
-// mostReady bounds those who may go on and do nothing, where nothing shows that a loop's
-// turn is over; mostAway is of how many who are away it is kept that they may have sent a call.
+// mostReady bounds the owners that may go on and do nothing, if nothing shows that a loop's turn is over. mostAway is
+// up to how many owners that are away the candidates for an unseen call are kept.
 const (
 	mostReady = 1024
 	mostAway  = 64
 )
 
-// idle reports who did nothing in its turn, and is not over.
+// idle reports whether an owner did nothing in its turn and has not ended.
 func (a *actor) idle() bool { return a.went == nothingSent && !a.point.over && !a.point.some }
 
-// asked reports whether an id was given out in the turn of somebody.
+// asked reports whether an id was given out in the owner's turn.
 func (a *actor) asked(id int64) bool {
 	return a.counter < id && (a.until == 0 || id <= a.until)
 }
 
-// isAt is where somebody is in what it does: who sent something may have asked for more.
+// isAt is the point that an owner has come to; an owner that sent something may have asked for more.
 func (a *actor) isAt() progress {
 	h := a.point
 	if a.spent {
@@ -66,7 +69,7 @@ func (a *actor) isAt() progress {
 	return h
 }
 
-// inTurn lists the places of some of those who may go on in the turn that runs.
+// inTurn lists the indexes of some of the owners that may go on in the running turn.
 func (w *sharing) inTurn(which func(*actor) bool) (list []int) {
 	for i := range w.ready {
 		if a := &w.ready[i]; a.turn == w.turn.n && which(a) {
@@ -76,7 +79,7 @@ func (w *sharing) inTurn(which func(*actor) bool) (list []int) {
 	return list
 }
 
-// goesOn notes that somebody may go on.
+// goesOn notes that an owner may go on.
 func (w *sharing) goesOn(who loops.Owner, h progress, m *loops.Move) {
 	if len(w.ready) >= mostReady {
 		w.leave()
@@ -87,7 +90,7 @@ func (w *sharing) goesOn(who loops.Owner, h progress, m *loops.Move) {
 	w.ready = append(w.ready, actor{who: who, point: h, turn: w.turn.n, counter: m.Counter, at: m.At, nap: w.turn.nap})
 }
 
-// spend lets those at some places go on no more, but for what they may have asked for already.
+// spend ends the turn of the owners at some indexes, except for what they may have asked for already.
 func (w *sharing) spend(places []int) {
 	for _, i := range places {
 		w.ready[i].spent = true
@@ -95,7 +98,7 @@ func (w *sharing) spend(places []int) {
 	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.spent && (a.went == nothingSent || !w.all || w.holds) })
 }
 
-// settle ends, as a batch was sent, that those who sent something may have asked for more. Who asked
+// settle ends, after a batch was sent, the wait for more calls of owners that sent something. An owner that asked
 // before a call on a shared connection was sent has nothing left.
 func (w *sharing) settle(b *batch) {
 	if w.all && b.late && b.exec > 0 && slices.ContainsFunc(b.calls, w.isShared) {
@@ -108,11 +111,11 @@ func (w *sharing) settle(b *batch) {
 	}
 }
 
-// nothingMore notes that somebody asked for nothing more in a turn than what was seen.
+// nothingMore notes that an owner asked for nothing more in a turn than what was seen.
 func (w *sharing) nothingMore(a *actor) { saw(w.counts, []progress{a.isAt()}, 0, false) }
 
-// leave ends the chance of those who were not seen to do anything: they wait for something else, unless
-// what they asked for may be held back.
+// leave ends the turn of owners that were not seen to do anything: they wait for something else, unless what they
+// asked for may be held back.
 func (w *sharing) leave() {
 	if w.holds && w.beside > 0 && len(w.ready) < mostReady {
 		return
@@ -127,7 +130,7 @@ func (w *sharing) leave() {
 	w.ready = w.ready[:0]
 }
 
-// goesAway notes that one of those who are ready sent nothing.
+// goesAway notes that one of the ready owners sent nothing.
 func (w *sharing) goesAway(place int) {
 	a := &w.ready[place]
 	if !a.told {
@@ -148,7 +151,7 @@ func (w *sharing) goesAway(place int) {
 	w.away[a.who] = a.point
 }
 
-// stillAway is how many are away that are not over.
+// stillAway is how many owners are away that have not ended.
 func (w *sharing) stillAway() int {
 	for len(w.unnamed) > 0 && (w.unnamed[0].ends < w.now || len(w.unnamed) > mostAway) {
 		delete(w.away, w.unnamed[0].who)
@@ -157,13 +160,13 @@ func (w *sharing) stillAway() int {
 	return len(w.away)
 }
 
-// unseen gives calls to those who went on after what no fact shows, as a timer: to whom ids
-// give them, or who alone is away.
+// unseen assigns calls of owners that went on after something that no fact shows, such as a timer: to the owner that
+// ids show, or to the only one that is away.
 func (w *sharing) unseen(calls []timeline.CallID) {
 	if len(calls) == 0 {
 		return
 	}
-	list := []loops.Owner{loops.Nobody} // anyone
+	list := []loops.Owner{loops.Nobody} // any owner
 	if w.stillAway() <= mostAway {
 		list = slices.Collect(maps.Keys(w.away))
 	}
@@ -186,7 +189,7 @@ func (w *sharing) unseen(calls []timeline.CallID) {
 	}
 }
 
-// returns ends that somebody is away, if so, and says where that is in what it does.
+// returns ends the time in which an owner is away, if it was, and returns the point that it has come to.
 func (w *sharing) returns(who loops.Owner) progress {
 	h := w.did[who]
 	if at, away := w.away[who]; away {
@@ -232,7 +235,7 @@ func (w *sharing) setsTimers(m *loops.Move) {
 	}
 }
 
-// lieDown lets those sleep who did nothing in the turn that ends, if as many timers were set in it.
+// lieDown marks the owners as asleep that did nothing in the turn that ends, if as many timers were set in it.
 func (w *sharing) lieDown() {
 	n := w.turn.nap
 	if n == nil || len(n.asleep) > 0 {
@@ -248,7 +251,7 @@ func (w *sharing) lieDown() {
 	w.spend(list)
 }
 
-// wakes lets go on who waited for a timer, or whom something else called back, if that is known.
+// wakes lets the owner go on that waited for a timer, or that something else called back, if it is known.
 func (w *sharing) wakes(m *loops.Move) {
 	if n := w.naps[m.Exec]; n != nil && len(n.asleep) == len(n.timers) {
 		a := n.asleep[slices.Index(n.timers, m.Exec)]

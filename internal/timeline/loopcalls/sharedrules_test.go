@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Of few who are away it is kept that they may have sent a call that nobody was seen to ask
-// for; of many it may be anyone, and a list for each call would grow with the recording.
+// If few owners are away, they are listed as candidates for a call that no owner was seen to ask for. If many are
+// away, it may be any owner, since a list for each call would grow with the recording.
 func TestCallsOfThoseWhoAreAway(t *testing.T) {
 	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
 		w := &sharing{
@@ -27,8 +27,8 @@ func TestCallsOfThoseWhoAreAway(t *testing.T) {
 	}
 }
 
-// A client that hardly ever sends beside others holds its calls back; one that does so once in fifty turns
-// in which it could has nothing else to send in the others.
+// A client that hardly ever sends a call while others are under way holds its calls back. One that does so in one of
+// fifty turns in which it could has nothing to send in the other turns.
 func TestWhoHoldsBack(t *testing.T) {
 	for _, c := range []struct {
 		could, sends int
@@ -40,7 +40,7 @@ func TestWhoHoldsBack(t *testing.T) {
 	}
 }
 
-// Who was answered is away no longer, nor who can only be one of those.
+// An owner that was answered is away no longer. Nor is one that can only be one of those requests.
 func TestAwayUntilAnswered(t *testing.T) {
 	w := &sharing{
 		t:      &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstWrite: 50, End: 60}}},
@@ -66,7 +66,7 @@ func TestAwayUntilAnswered(t *testing.T) {
 	}
 }
 
-// Messages of worker threads do not tell who goes on.
+// Messages of worker threads do not show which owner goes on.
 func TestMessagesTellNobody(t *testing.T) {
 	fired := loops.Move{Kind: loops.MoveFired, By: loops.Nobody, Conn: loops.NoConn}
 	if !allTold([]loops.Move{fired}) {
@@ -77,7 +77,7 @@ func TestMessagesTellNobody(t *testing.T) {
 	}
 }
 
-// What follows calls that were answered together is nobody's yet, and what is sent then is not linked.
+// What follows calls that were answered together has no known owner yet, and what is sent then is not linked.
 func TestAfterAnswersAtOnce(t *testing.T) {
 	w := &inTurns{told: &toldTurns{atOnce: map[timeline.CallID]bool{1: true}}}
 	if got := w.alone(loops.OfCall(1)); got != loops.Nobody {
@@ -88,8 +88,8 @@ func TestAfterAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// Who has just been answered goes on where a promise of its own is resolved: its id was given out as the call
-// was asked for, or since.
+// A request whose call has just been answered goes on where a promise of its own is resolved: the promise's id was
+// given out when the call was asked for, or since.
 func TestGoesOnUnderIdsOfItsOwn(t *testing.T) {
 	w := &inTurns{told: &toldTurns{}, turn: asyncTurn{of: loops.OfCall(1), counter: 200}, wakes: loops.Nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
 	for exec, same := range map[int64]bool{100: false, 101: true, 110: true, 111: false, 200: false, 201: true} {

@@ -8,11 +8,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// associateSingle associates the calls of a loop that tells nothing about whom it
-// works for: a call belongs to a request only if no other was open there when the
-// call was begun, and it is still open when that is sent; where requests wander between loops, none on any of them. A thread of Go
-// whose goroutines are not known yet looks like a loop, and works for requests that other
-// threads have read.
+// associateSingle assigns the calls of a loop for which no ids show the requests that it works for. A call belongs to
+// a request only if no other was open on the loop when the call began, and if the request is still open when the call
+// is sent. If requests move between the loops of a process, no other may be open on any of these loops. The same
+// holds for a thread of Go whose goroutines are not known yet: it looks like a loop, and works for requests that
+// other threads have read.
 func associateSingle(t *timeline.Timeline, loop loops.Loop) {
 	moves, process := loop.Moves, t.Strands[loop.Strand].Process
 	wander := loop.Wander || slices.ContainsFunc(t.Processes, func(p timeline.Process) bool { return p.ID == process && p.Runtime == recording.RuntimeGo })
@@ -24,7 +24,7 @@ func associateSingle(t *timeline.Timeline, loop loops.Loop) {
 			continue
 		}
 		c, r := &t.Calls[m.Call], requests.At(m.At)
-		if r != timeline.None && c.SendFrom > t.Requests[r].End { // who connected has not used it
+		if r != timeline.None && c.SendFrom > t.Requests[r].End { // the request that connected has not used the connection
 			continue
 		}
 		begun[m.Call] = true

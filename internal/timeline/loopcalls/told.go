@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// associateTold associates the calls of a loop of which all turns are known, as far as responses
-// confirm it. It reports whether they do.
+// associateTold assigns the calls of a loop for which the owners of all turns are known, as far as responses confirm
+// them. It reports whether they do.
 func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	p := newToldPasses(t, in)
 	defer in.chains.reset()
@@ -27,25 +27,26 @@ func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	return true
 }
 
-// toldPasses goes over what a loop did again and again.
+// toldPasses makes several passes over what a loop did.
 type toldPasses struct {
 	in    asyncInput
 	turns toldTurns
 	blind bool // ids are not believed
 }
 
-// toldTurns is what is known where it is told whose each turn is: what is sent in the turn of an answer is of the request
-// whose call was answered. There are three exceptions: another request's call had waited for just that, for the connection
-// or for a place among the calls that may run at once (places); several requests had waited for the same answer (joined); or
-// the one that goes on had waited for the message of a worker thread (ports).
+// toldTurns holds what is known if the owner of each turn is known. What is sent in the turn of an answer then
+// belongs to the request whose call was answered. There are three exceptions: a call of another request had waited
+// for just that, for the connection or for a place among the calls that may run at once (places); several requests
+// had waited for the same answer (joined); or the request that continues had waited for the message of a worker
+// thread (ports).
 type toldTurns struct {
 	t      *timeline.Timeline
 	places *causality.Places[timeline.RequestID, timeline.CallID]
 	joined *causality.Joined[timeline.RequestID, timeline.CallID]
-	ahead  []int32                  // by move that begins a turn: calls that are sent in it
-	ports  map[int64]*portTurns     // handles by which messages come that who stands first goes on with
+	ahead  []int32                  // by index of a move that begins a turn: the calls sent in that turn
+	ports  map[int64]*portTurns     // handles whose messages let the first waiting request continue
 	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
-	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
+	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may belong to any of them
 }
 
 func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
@@ -56,7 +57,8 @@ func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
 	return &toldPasses{in: in, turns: d}
 }
 
-// sendsAhead counts, by move that begins a turn, the calls that are sent in it, but for those on some connections.
+// sendsAhead counts, by index of a move that begins a turn, the calls sent in that turn, except those on some
+// connections.
 func sendsAhead(t *timeline.Timeline, moves []loops.Move, but map[int32]bool) []int32 {
 	ahead, n := make([]int32, len(moves)), int32(0)
 	for i := len(moves) - 1; i >= 0; i-- {
@@ -70,7 +72,7 @@ func sendsAhead(t *timeline.Timeline, moves []loops.Move, but map[int32]bool) []
 	return ahead
 }
 
-// tellsMore reports a reading that is confirmed, if another is not or tells of fewer calls.
+// tellsMore reports whether a reading is confirmed, and the other one is not or assigns fewer calls.
 func (r *reading) tellsMore(than *reading) bool {
 	return r.confirmed && (!than.confirmed || r.known > than.known)
 }
@@ -78,7 +80,8 @@ func (r *reading) tellsMore(than *reading) bool {
 // play makes one pass.
 func (p *toldPasses) play(pass causality.Pass) *reading { return p.playWith(pass, false) }
 
-// playWith makes one in which requests may go on in the turns of others' calls, too.
+// playWith makes one pass in which requests may also continue in the turns of other requests' calls, if joined is
+// true.
 func (p *toldPasses) playWith(pass causality.Pass, joined bool) *reading {
 	p.in.chains.reset()
 	p.turns.places.Begin(pass)
@@ -91,7 +94,7 @@ func (p *toldPasses) playWith(pass causality.Pass, joined bool) *reading {
 	return r
 }
 
-// best makes passes, and returns that which is confirmed and tells most; if none is, the last.
+// best makes several passes and returns the confirmed one that assigns most calls; the last one if none is confirmed.
 func (p *toldPasses) best() *reading {
 	p.play(causality.Count)
 	best, least := &reading{}, 0
@@ -117,7 +120,8 @@ func (p *toldPasses) best() *reading {
 	return best
 }
 
-// withMessages makes passes in which messages lead requests on, if any may, unless another pass tells of all calls.
+// withMessages makes passes in which messages let requests continue, if any message may, unless another pass assigns
+// all calls already.
 func (p *toldPasses) withMessages(best *reading) *reading {
 	if best.confirmed && best.known == len(best.calls) {
 		return best
@@ -134,13 +138,13 @@ func (p *toldPasses) withMessages(best *reading) *reading {
 	return best
 }
 
-// A program that lets only so many calls run at once, by a queue of its own, asks for the next one where the last is
-// answered, as one that has its clients' pools do so; but the ids of promises, and whatever else follows the program's
-// contexts, then tell of that call that it is of who made room. That shows where a request is answered: in the turn of
-// the answer of a call that, by those ids, is another's.
+// A program may limit its concurrent calls by a queue of its own. It then asks for the next call where the last one
+// is answered, like a program that leaves the limit to its clients' pools. But the ids of promises, and whatever else
+// follows the program's contexts, then name the request that made room as the owner of the next call. That shows when
+// a request is answered in the turn of the answer of a call that, by those ids, belongs to another request.
 
-// believingIDs makes passes in which ids are not believed, if these contradict what requests are answered in; and returns what
-// those tell, if that contradicts nothing, and tells as much as a pass in which they are.
+// believingIDs makes passes without believing ids, if ids contradict the turns in which requests are answered. It
+// returns such a pass if nothing contradicts it and it assigns at least as many calls as a pass that believes ids.
 func (p *toldPasses) believingIDs(best *reading) *reading {
 	if p.in.named == nil || best.heard.Odd < misledLeast || misledOneIn*best.heard.Odd < best.heard.All-best.heard.Odd {
 		return best
@@ -152,21 +156,22 @@ func (p *toldPasses) believingIDs(best *reading) *reading {
 	return best
 }
 
-// How many requests must be answered in the turn of another's call for ids to be doubted, and of how many one.
+// Ids are doubted if at least misledLeast requests are answered in the turn of another request's call, and at least
+// one for each misledOneIn that are answered in a turn of their own.
 const (
 	misledLeast = 2
 	misledOneIn = 1000
 )
 
-// hearing is which answer was read last, in the turn that runs, None in other turns; and how many requests were
-// answered in such turns.
+// hearing is the answer that began the running turn, None in other turns; and how many requests were answered in such
+// turns.
 type hearing struct {
 	after timeline.CallID
 	causality.Tally
 }
 
-// hear counts requests that are answered in the turn of the answer of a call, whatever else goes on in it; odd:
-// of one that is known to be another's.
+// hear counts requests that are answered in the turn of the answer of a call, whatever else runs in it; odd: the call
+// is known to belong to another request.
 func (w *inTurns) hear(m *loops.Move) {
 	switch {
 	case w.told == nil:
@@ -181,7 +186,7 @@ func (w *inTurns) hear(m *loops.Move) {
 	}
 }
 
-// follow tells who may wait, before a move counts.
+// follow updates which requests may wait, before a move counts.
 func (w *inTurns) follow(m *loops.Move) {
 	if m.Kind == loops.MoveFired {
 		w.wakes = w.goesOn(m)
@@ -222,7 +227,7 @@ func (w *inTurns) follow(m *loops.Move) {
 	}
 }
 
-// sendTold links a call where all turns are known.
+// sendTold links a call if all turns are known.
 func (w *inTurns) sendTold(m *loops.Move, here bool) {
 	peer, whose := w.t.Calls[m.Call].Peer, w.sets.known(loops.OfCall(m.Call))
 	if whose == timeline.None {
@@ -241,11 +246,11 @@ func (w *inTurns) sendTold(m *loops.Move, here bool) {
 	w.told.places.Send(m.Call, peer, whose, whose == w.sets.known(w.turn.of))
 }
 
-// idSpan are the ids from the beginning of the turn in which a call was sent up to that.
+// idSpan is the range of ids from the beginning of the turn in which a call was sent up to the sending.
 type idSpan struct{ after, to int64 }
 
-// same reports whether who goes on where a promise is resolved, of whom nothing else is known, is who has just
-// been answered: its id was given out as that call was asked for, or since the answer.
+// same reports whether code that continues where a promise is resolved, and about which nothing else is known,
+// belongs to the call that was just answered: its id was given out when that call was asked for, or since the answer.
 func (w *inTurns) same(m *loops.Move) bool {
 	answered, ok := w.turn.of.Call()
 	if w.told == nil || !ok || w.wakes != loops.Nobody {
@@ -255,7 +260,7 @@ func (w *inTurns) same(m *loops.Move) bool {
 	return sent && (m.Exec > s.after && m.Exec <= s.to || m.Exec > w.turn.counter)
 }
 
-// alone is somebody, unless that is who asked for a call that was answered with others at once.
+// alone returns an owner, unless it is that of a call that was answered with others at once; then Nobody.
 func (w *inTurns) alone(by loops.Owner) loops.Owner {
 	if id, ok := by.Call(); ok && w.told.atOnce[id] {
 		return loops.Nobody
@@ -263,7 +268,7 @@ func (w *inTurns) alone(by loops.Owner) loops.Owner {
 	return by
 }
 
-// elsewhere reports a response that tells nothing of whose turn it was written in.
+// elsewhere reports a response that shows nothing about the turn in which it was written.
 func (w *inTurns) elsewhere(m *loops.Move) bool {
 	if w.told == nil {
 		return false

@@ -5,18 +5,19 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// What a worker thread has done comes as a message: the handle that it comes by calls back under its own
-// id, again and again, and nothing tells for whom. A worker does one thing after the other. So where
-// requests stand that wait for nothing seen, the first who stood goes on. That is believed of handles
-// under which messages come only while requests are served, and lead on nobody who is seen to wait for
-// something else; and of requests whose responses confirm it. So what goes on in the background is not
-// taken for a request's.
+// What a worker thread has done comes as a message: the handle that delivers it calls back under its own id, again
+// and again, and nothing names the request. A worker does one thing after the other. So if requests wait for nothing
+// that is seen, the first of them continues at the message.
+//
+// This is believed only for some handles: their messages come only while requests are served, and hardly ever let a
+// request continue that is seen to wait for something else. And it is believed only for requests whose responses
+// confirm it. So background activity is not mistaken for a request's.
 
-// portIDs are the ids under which promises are resolved again and again in callbacks that no read
-// began, as those of handles by which messages come: often as the loop wakes, and else after reads of
-// any connections. A connection's own id comes after reads of that.
+// portIDs are the ids of handles that deliver messages. Promises are resolved under them again and again, in
+// callbacks that no read began: often when the loop wakes, otherwise after reads of any connection. The id of a
+// connection's own handle occurs after reads of that connection.
 func portIDs(moves []loops.Move, again map[int64]bool) map[int64]bool {
-	const asleep = int32(-2) // nothing since the loop slept
+	const asleep = int32(-2) // nothing was read since the loop slept
 	type messages struct {
 		all, alone int
 		after      map[int32]int // by connection that was read from since; NoConn: timers ran, or the like
@@ -54,26 +55,26 @@ func portIDs(moves []loops.Move, again map[int64]bool) map[int64]bool {
 	return ports
 }
 
-// portAlone is of how many messages one at least comes as the loop wakes, before anything was read.
+// portAlone: at least one in this many messages comes when the loop wakes, before anything is read.
 const portAlone = 5
 
-// How many messages there must be of a handle, and of how many one at least comes while nobody is served,
-// or nobody waits for it, if what they lead on is not known.
+// A handle must have at least portMessages messages. If more than one in portNobody comes while no request is served,
+// or lets a request continue that did not wait for it, the handle is not believed.
 const (
 	portMessages = 10
 	portNobody   = 10
 )
 
-// portTurns are the messages that came by a handle.
+// portTurns counts the messages of a handle, and those that no request waited for.
 type portTurns struct{ all, nobody int }
 
-// lead is by which handle the message came that led a request on, and the last id given out before.
+// lead is the handle whose message led a request on, and the last id given out before.
 type lead struct {
 	by      *portTurns
 	counter int64
 }
 
-// ports lists the handles by which messages come, none if there are no such.
+// ports lists the handles that deliver messages.
 func ports(moves []loops.Move) map[int64]*portTurns {
 	found := map[int64]*portTurns{}
 	for i := range moves {
@@ -84,7 +85,7 @@ func ports(moves []loops.Move) map[int64]*portTurns {
 	return found
 }
 
-// leads forgets the handles for whose messages nobody waited, and reports whether any are left.
+// leads drops the handles whose messages no request waited for, and reports whether any are left.
 func (d *toldTurns) leads() bool {
 	for id, n := range d.ports {
 		if n.nobody*portNobody > n.all {
@@ -94,7 +95,7 @@ func (d *toldTurns) leads() bool {
 	return len(d.ports) > 0
 }
 
-// goesOn is who goes on in the turn that a move begins in which a promise is resolved.
+// goesOn is the owner that continues in the turn that begins with a resolved promise.
 func (w *inTurns) goesOn(m *loops.Move) loops.Owner {
 	if w.told == nil {
 		return m.By
@@ -105,7 +106,7 @@ func (w *inTurns) goesOn(m *loops.Move) loops.Owner {
 	case m.Port == 0:
 		w.misled(m)
 		return w.alone(m.By)
-	case m.By != loops.Nobody: // a promise tells
+	case m.By != loops.Nobody: // a promise shows it
 		return w.alone(m.By)
 	}
 	n := w.told.ports[m.Exec]
@@ -123,8 +124,8 @@ func (w *inTurns) goesOn(m *loops.Move) loops.Owner {
 	return loops.OfRequest(head.Owner)
 }
 
-// misled notes that what a request had asked for before a message led it on calls back only now: it did
-// not wait for that message.
+// misled notes that something a request had asked for before a message led it on calls back only now: it did not wait
+// for that message.
 func (w *inTurns) misled(m *loops.Move) {
 	r := w.sets.known(m.By)
 	l, ok := w.led[r]

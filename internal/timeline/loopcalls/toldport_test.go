@@ -6,12 +6,13 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// Messages come as the loop wakes, and in a busy one after reads of any connections, too; the handle of a connection
-// calls back after reads of that, a timer that fires again and again after timers ran.
+// Messages come when the loop wakes, and in a busy loop also after reads of any connection. The handle of a
+// connection calls back after reads of that connection, and a timer that fires again and again does so after timers
+// ran.
 func TestIDsUnderWhichMessagesCome(t *testing.T) {
 	const asleep, timers = int32(-3), loops.NoConn
 	for name, c := range map[string]struct {
-		after []int32 // what was before, by message, twelve in all: repeated
+		after []int32 // by message: what came before it; repeated up to twelve messages
 		want  bool
 	}{
 		"always as the loop wakes":      {[]int32{asleep}, true},

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Request 0 was read on loop 0 and request 1 on loop 1, which makes a call while both are
-// open: for request 1, unless requests go on on other loops than that which read them.
+// Request 0 was read on loop 0 and request 1 on loop 1, which makes a call while both are open. The call belongs to
+// request 1, unless requests continue on other loops than the ones that read them.
 func TestRequestsThatWanderBetweenLoops(t *testing.T) {
 	for name, c := range map[string]struct {
 		others int // of 64 requests: answered on the other loop

@@ -2,23 +2,23 @@ package loops
 
 import "github.com/getdwell/dwell/recording"
 
-// flow are moves that are added one after another, in order of time.
+// flow is a source of moves that come in order of time.
 type flow struct {
 	many int
 	at   func(n int) recording.Time
 	add  func(n int)
 }
 
-// under is a flow that is under way.
+// under is a flow that is being merged.
 type under struct {
 	*flow
-	next  int // of its moves
+	next  int // the index of its next move
 	time  recording.Time
-	place int // of two at the same time, the one in front goes first
+	place int // if two flows have a move at the same time, the lower place goes first
 }
 
-// merged adds the moves of all flows in order of time: of so many connections, each from its beginning on, and then of
-// others. Of connections that have not begun, and of those that are done, there are none.
+// merged adds the moves of all flows in order of time: those of the given connections, each from its beginning on,
+// and those of the other flows. Connections that have not begun, and those that are done, hold no memory.
 func merged(others []flow, conns int, begins func(i int) recording.Time, of func(i int) []flow) {
 	var all heap
 	for i, f := range others {
@@ -48,7 +48,7 @@ func merged(others []flow, conns int, begins func(i int) recording.Time, of func
 // perConn is how many flows a connection has at most.
 const perConn = 3
 
-// heap are flows of which the earliest is in front: each comes before the two at twice its place.
+// heap is a binary heap of flows, the earliest in front: each comes before the two at twice its place.
 type heap []under
 
 func (h heap) before(a, b int) bool {
@@ -66,7 +66,7 @@ func (h *heap) join(f flow, place int) {
 	}
 }
 
-// sink puts the flow in front where it belongs.
+// sink moves the flow in front down to its place.
 func (h heap) sink() {
 	for k := 0; ; {
 		first := k

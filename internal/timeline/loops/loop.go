@@ -1,8 +1,12 @@
-// Package loops lists what event loops were seen to do, and cuts that into turns. Gather makes the
-// moves of each loop (what it read, wrote, waited for, and what called back) from facts and
-// exchanges; once each call has its request, Cut makes the Turns: spans in which a loop worked for one
-// request, and what it resumed for. A move that is missing or of the wrong kind is mended here;
-// whose a call is, in build.
+// Package loops lists what event loops were seen to do, and cuts that into turns. It has two steps:
+//
+//	Gather  makes the moves of each loop from facts and exchanges: what it read, wrote and waited for, and what called back.
+//	        It runs before package loopcalls, which decides the requests of calls from the moves. If a move is missing or of
+//	        the wrong kind, open loop.go; if messages of worker threads are paired wrongly, mail.go.
+//	Cut     runs once each call has its request, and makes the Turns: spans in which a loop worked for one request, with
+//	        what it resumed for (loopturns.go, turns.go).
+//
+// Nothing here assigns a call to a request: for a wrong one, see package loopcalls.
 package loops
 
 import (
@@ -20,32 +24,32 @@ import (
 // Move is one thing that a loop strand was seen to do.
 type Move struct {
 	At      recording.Time
-	Ready   recording.Time // when what it did became possible; NoTime unknown
-	Exec    int64          // Node's async ids, 0 unknown
+	Ready   recording.Time // when what it did became possible; NoTime: unknown
+	Exec    int64          // Node's async ids, 0: unknown; of MoveBlock, Exec 1: a timer ended it; of MoveBoundary, Trigger 1: timers run
 	Trigger int64
 	Counter int64
-	Fires   recording.Time     // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
-	Port    int64              // of MoveFired: the port by which a message came, 0: it is none; of MovePost: by which one is sent
-	Request timeline.RequestID // inbound: whose bytes; else None
-	Call    timeline.CallID    // outbound: whose bytes; else None
+	Fires   recording.Time     // of a move that begins a turn: when the first timer set in that turn fired; 0: none did
+	Port    int64              // of MoveFired: the port that delivered a message, 0: no message; of MovePost: the port that a message is sent by
+	Request timeline.RequestID // inbound: the request of the bytes; else None
+	Call    timeline.CallID    // outbound: the call of the bytes; else None
 	Conn    int32              // index in facts.conns, or NoConn
-	By      Owner              // of MoveFired: who waited for it, once that is known
-	Post    int32              // of port: which message that was sent, or is answered, from 1; 0: not known
+	By      Owner              // of MoveFired: the owner that waited for it, once known
+	Post    int32              // of port moves: the number, from 1, of the message that is sent or answered; 0: not known
 	Kind    MoveKind
-	Done    bool // of MoveFired: the thread pool has done something
-	Own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
-	Same    bool // of MoveFired: in the callback in which the one before was
-	Several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
+	Done    bool // of MoveFired: it reports a finished task of the thread pool
+	Own     bool // of a response: its async ids show that its own request asked for it
+	Same    bool // of MoveFired: it ran in the same callback as the one before
+	Several bool // of a request read together with others: it is not known which of them a turn, or a wait for a place, belongs to
 }
 
-// NoConn is the connection of what is done on none.
+// NoConn is the connection of a move that involves none.
 const NoConn int32 = -1
 
 // MoveKind says what a move was.
 type MoveKind int8
 
 const (
-	MoveForeign   MoveKind = iota // bytes that belong to no request or call; or the end of what was read, of the connection's only call
+	MoveForeign   MoveKind = iota // bytes of no request or call; or the end of a connection that carried only one call
 	MoveRead                      // inbound: read the first bytes of a request
 	MoveBody                      // inbound: read more of it
 	MoveRespond                   // inbound: wrote a response
@@ -53,20 +57,19 @@ const (
 	MoveHandshake                 // outbound: read or wrote before the first call was sent
 	MoveSend                      // outbound: wrote a request
 	MoveAnswer                    // outbound: read an answer
-	MoveAside                     // wrote bytes that belong to no request or call
+	MoveAside                     // wrote bytes of no request or call
 	MoveBlock                     // went to sleep until something happens
 	MoveBoundary                  // began callbacks that no socket caused
-	MoveFired                     // one of those resolved a promise, or is of the thread pool: what goes on now is of whoever asked for it (fired.go)
-	MovePost                      // a message is sent to another thread
-	MoveAlong                     // the same, in the turn in which that was asked for: it goes on
-	MoveUntold                    // from now on it is not known which do
+	MoveFired                     // one of those resolved a promise or reports a thread-pool task: its asker goes on (loopcalls/fired.go)
+	MovePost                      // sent a message to another thread
+	MoveAlong                     // like MoveFired, but in the turn in which it was asked for: that turn goes on
+	MoveUntold                    // from now on it is not known which callbacks fire
 )
 
-// Gather gathers what every loop strand did, in order of time. Without such strands
-// it is empty.
+// Gather lists what every loop strand did, in order of time. It is empty without such strands.
 func Gather(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) []Loop {
 	var all []Loop
-	place := make([]int32, len(t.Strands)) // in all, plus 1
+	place := make([]int32, len(t.Strands)) // by strand: its index in all, plus 1
 	for i := range t.Strands {
 		if t.Strands[i].Loop {
 			all = append(all, Loop{Strand: timeline.StrandID(i)})
@@ -102,12 +105,12 @@ func Gather(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, c
 	return all
 }
 
-// Loop are what one loop did.
+// Loop is what one loop did.
 type Loop struct {
 	Strand  timeline.StrandID
-	Wander  bool // requests that it reads go on on other loops, as those of virtual threads do
+	Wander  bool // requests that it reads continue on other loops, as with virtual threads
 	Moves   []Move
-	Settled []Settled // promises that were resolved, where it is told what waits for them
+	Settled []Settled // promises that were resolved and whose waiter is known
 }
 
 // ByConn lists the requests, or calls, of each connection.
@@ -119,15 +122,16 @@ func ByConn(f *facts.Facts, requests []exchange.Request, calls []exchange.Call) 
 	return onConn
 }
 
+// gatherer makes the moves of all loops (Gather).
 type gatherer struct {
 	t     *timeline.Timeline
 	f     *facts.Facts
-	place []int32 // by strand: its place in all, plus 1; 0 if it is no loop
+	place []int32 // by strand: its index in all, plus 1; 0: not a loop
 	all   []Loop
-	flows []flow // of what is done on no connection
+	flows []flow // of moves that involve no connection
 }
 
-// add adds a move of a thread, if that is a loop.
+// add adds a move of a thread, if that thread is a loop.
 func (g *gatherer) add(th recording.ThreadID, m Move) {
 	if s := g.f.Strand(th); s != timeline.None && g.place[s] > 0 {
 		loop := &g.all[g.place[s]-1]
@@ -139,7 +143,7 @@ func chunkMove(c facts.Chunk, conn int) Move {
 	return Move{At: c.At, Conn: int32(conn), Request: timeline.None, Call: timeline.None, Exec: c.Exec, Trigger: c.Trigger, Counter: c.Counter}
 }
 
-// chunks are the moves of one direction of the i-th connection, of which note says what each is.
+// chunks is the flow of one direction of the i-th connection; note fills in what each move is.
 func (g *gatherer) chunks(i int, dir recording.Direction, note func(n int, chunk *facts.Chunk, m *Move)) flow {
 	list := g.f.Conns[i].Chunks[dir]
 	return flow{
@@ -152,7 +156,7 @@ func (g *gatherer) chunks(i int, dir recording.Direction, note func(n int, chunk
 	}
 }
 
-// inbound are the moves on the i-th connection, which carried the listed requests.
+// inbound returns the flows of the i-th connection, which carried the listed requests.
 func (g *gatherer) inbound(i int, list []int32, requests []exchange.Request) []flow {
 	asked, replied := 0, 0
 	return []flow{g.chunks(i, recording.Read, func(n int, chunk *facts.Chunk, m *Move) {
@@ -177,20 +181,19 @@ func (g *gatherer) inbound(i int, list []int32, requests []exchange.Request) []f
 	})}
 }
 
-// together reports that the k-th request on a connection was read with the one before or after
-// it in one go.
+// together reports whether the k-th request on a connection was read in one go with the one before or after it.
 func together(list []int32, requests []exchange.Request, k int) bool {
 	first := requests[list[k]].Asked.First
 	return k > 0 && requests[list[k-1]].Asked.First == first || k+1 < len(list) && requests[list[k+1]].Asked.First == first
 }
 
-// after reports that the n-th chunk comes after a message, or that it has none.
+// after reports whether the n-th chunk comes after a message, or the message has no chunks.
 func after(n int, m *exchange.Chunks) bool { return m.None() || int32(n) > m.Last() }
 
 func holds(n int, m *exchange.Chunks) bool { return int32(n) >= m.First && int32(n) <= m.Last() }
 
-// outbound are the moves on the i-th connection, which carried the listed calls.
-// What happened before the first of them was sent belongs to it: it waits for it.
+// outbound returns the flows of the i-th connection, which carried the listed calls. What happened before the first
+// call was sent belongs to that call, which waits for it.
 func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) []flow {
 	c := &g.f.Conns[i]
 	opener, opens := timeline.CallID(timeline.None), MoveConnect
@@ -211,7 +214,7 @@ func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) []flow {
 	return []flow{opening, g.sent(i, opener, list, calls), g.answered(i, opener, list, calls)}
 }
 
-// sent are the writes on an outbound connection, which was opened for a call.
+// sent is the flow of writes on an outbound connection that was opened for a call.
 func (g *gatherer) sent(i int, opener timeline.CallID, list []int32, calls []exchange.Call) flow {
 	k := 0
 	return g.chunks(i, recording.Write, func(n int, _ *facts.Chunk, m *Move) {
@@ -221,7 +224,7 @@ func (g *gatherer) sent(i int, opener timeline.CallID, list []int32, calls []exc
 		switch {
 		case k < len(list) && holds(n, &calls[list[k]].Exchange.Asked.Chunks):
 			m.Call, m.Kind, m.Ready = timeline.CallID(list[k]), MoveSend, g.f.Conns[i].Established
-			if k > 0 { // when the connection was free for it
+			if k > 0 { // since when the connection was free for it
 				m.Ready = g.t.Calls[list[k-1]].End
 			}
 		case k == 0 && opener != timeline.None:
@@ -232,7 +235,7 @@ func (g *gatherer) sent(i int, opener timeline.CallID, list []int32, calls []exc
 	})
 }
 
-// answered are the reads.
+// answered is the flow of reads on that connection.
 func (g *gatherer) answered(i int, opener timeline.CallID, list []int32, calls []exchange.Call) flow {
 	k := 0
 	return g.chunks(i, recording.Read, func(n int, chunk *facts.Chunk, m *Move) {
@@ -245,15 +248,15 @@ func (g *gatherer) answered(i int, opener timeline.CallID, list []int32, calls [
 			m.Call, m.Kind = timeline.CallID(list[k]), MoveAnswer
 		case k == 0 && opener != timeline.None && chunk.Bytes > 0:
 			m.Call, m.Kind = opener, MoveHandshake
-		case chunk.Bytes == 0 && len(list) == 1: // of a connection for one call: its answer has ended
+		case chunk.Bytes == 0 && len(list) == 1: // the connection's only call: its answer has ended
 			m.Call = timeline.CallID(list[0])
 		}
 	})
 }
 
-// idle reports a connection that was up and unused when its first call was sent: the loop had
-// slept since. It was opened ahead of that call, as undici does in place of one that was lost.
-// Of HTTP in the clear alone is it known that whoever waits for a connection sends at once.
+// idle reports whether a connection was up and unused when its first call was sent: the loop had slept since. Then it
+// was opened ahead of that call, as undici does to replace a lost one. This is decided only for plain HTTP: only
+// there a caller that waits for a connection is known to send at once.
 func (g *gatherer) idle(c *facts.Conn, first *exchange.Call) bool {
 	if c.Protocol != recording.ProtocolHTTP1 || c.Established == recording.NoTime || first.Exchange.Asked.None() {
 		return false
@@ -272,7 +275,7 @@ func (g *gatherer) idle(c *facts.Conn, first *exchange.Call) bool {
 	return false
 }
 
-// pauses has what ends a loop's turn besides sockets come: sleeping, and boundaries.
+// pauses adds the flows of what ends a loop's turn besides sockets: sleeps and boundaries.
 func (g *gatherer) pauses() {
 	names := g.names()
 	for i := range g.all {
@@ -287,7 +290,7 @@ func (g *gatherer) pauses() {
 	})
 }
 
-// sleeps are those of a loop, which looked up names itself.
+// sleeps is the flow of a loop's sleeps; named lists when answers arrived to names that it looked up itself.
 func (g *gatherer) sleeps(loop *Loop, named []recording.Time) flow {
 	steps, own := g.f.Threads[loop.Strand].Steps, g.t.Strands[loop.Strand].Poll
 	return flow{
@@ -312,7 +315,7 @@ func (g *gatherer) sleeps(loop *Loop, named []recording.Time) flow {
 				if s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && !packet {
 					m.Exec = 1
 				}
-			} else if !loop.Wander || s.Off.Syscall != "futex" { // it has no task
+			} else if !loop.Wander || s.Off.Syscall != "futex" { // the thread has no task
 				return
 			}
 			loop.Moves = append(loop.Moves, m)
@@ -323,7 +326,7 @@ func (g *gatherer) sleeps(loop *Loop, named []recording.Time) flow {
 // asleep reports a sleep.
 func asleep(s *facts.Step) bool { return s.Off != nil && s.Off.State == recording.OffSleep }
 
-// count counts those of a list that are such.
+// count counts the elements of a list for which such is true.
 func count[T any](list []T, such func(*T) bool) (n int) {
 	for i := range list {
 		if such(&list[i]) {
@@ -333,7 +336,7 @@ func count[T any](list []T, such func(*T) bool) (n int) {
 	return n
 }
 
-// boundary adds where something else begins on a loop; vain: as a port had no more messages.
+// boundary adds a point where something else begins on a loop; vain: a port was found to have no more messages.
 func (g *gatherer) boundary(b facts.Boundary, vain bool) {
 	m := Move{At: b.At, Kind: MoveBoundary, Request: timeline.None, Call: timeline.None, Conn: NoConn, Exec: b.Exec, Counter: b.Counter}
 	switch b.What {
@@ -349,7 +352,7 @@ func (g *gatherer) boundary(b facts.Boundary, vain bool) {
 	case "takes":
 		m.Kind, m.Port = MoveAlong, b.Port
 	case "messages", "message":
-		if m.Port = b.Port; !vain { // else that port's are over, and something else begins
+		if m.Port = b.Port; !vain { // else the messages of that port are over, and something else begins
 			m.Kind, m.By = MoveFired, Nobody
 		}
 	case "awaited", "moved":
@@ -362,7 +365,7 @@ func (g *gatherer) boundary(b facts.Boundary, vain bool) {
 	g.add(b.Thread, m)
 }
 
-// noteAwaited notes that a promise was resolved.
+// noteAwaited notes that a promise was resolved, or that its waiter was moved.
 func (g *gatherer) noteAwaited(b facts.Boundary) {
 	if s := g.f.Strand(b.Thread); s != timeline.None && g.place[s] > 0 {
 		loop := &g.all[g.place[s]-1]
@@ -370,7 +373,7 @@ func (g *gatherer) noteAwaited(b facts.Boundary) {
 	}
 }
 
-// untold adds a move to the loops of a process: which timers fire there is not told from now on.
+// untold adds a move to the loops of a process: from now on it is not known which timers fire there.
 func (g *gatherer) untold(by recording.ThreadID, at recording.Time) {
 	for i := range g.all {
 		if s := g.all[i].Strand; int(s) < len(g.f.Threads) && g.f.SameProcess(by, g.f.Threads[s].Process) {
@@ -379,8 +382,8 @@ func (g *gatherer) untold(by recording.ThreadID, at recording.Time) {
 	}
 }
 
-// names lists, by loop, when answers arrived to names that it looks up itself: what they
-// end is no sleep.
+// names lists, by loop, when answers arrived to names that the loop looks up itself: a sleep that one of them ends is
+// not ended by a timer.
 func (g *gatherer) names() map[timeline.StrandID][]recording.Time {
 	arrived := map[timeline.StrandID][]recording.Time{}
 	for _, d := range g.f.DNS {

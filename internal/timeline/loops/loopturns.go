@@ -10,15 +10,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Turns are the turns of all loops.
+// Turns holds the turns of all loops.
 type Turns struct {
 	All []Turn
 	of  lists.Groups[int32] // by request: indexes in All, in order of time
 
-	Wander map[recording.ProcessID]bool // whose threads share tasks
+	Wander map[recording.ProcessID]bool // processes whose threads share tasks
 }
 
-// Cut cuts what the loops did into turns, and tells owners about them.
+// Cut cuts what the loops did into turns, and enters the turns into o as stints of their requests.
 func Cut(t *timeline.Timeline, moves []Loop, o timeline.Stints) *Turns {
 	l := &Turns{Wander: map[recording.ProcessID]bool{}}
 	if len(moves) > 0 {
@@ -49,7 +49,7 @@ func Cut(t *timeline.Timeline, moves []Loop, o timeline.Stints) *Turns {
 	return l
 }
 
-// Of returns which are a request's, in order of time.
+// Of returns the indexes of a request's turns, in order of time.
 func (l *Turns) Of(r timeline.RequestID) []int32 { return l.of.Of(int(r)) }
 
 // group lists the turns of each request.
@@ -60,8 +60,8 @@ func (l *Turns) group(t *timeline.Timeline) {
 	}
 }
 
-// addAnswers adds turns for answers that were read together with another's, as on a
-// connection that requests share: what the loop read it read for the first. It returns how many turns there are then.
+// addAnswers adds a turn for each answer that was read together with another request's, as on a connection that
+// requests share: the read itself counts for the first of them. It returns how many turns there are then.
 func (l *Turns) addAnswers(t *timeline.Timeline) int {
 	calls := CallsByRequest(t)
 	for r := range t.Requests {
@@ -81,8 +81,8 @@ func (l *Turns) addAnswers(t *timeline.Timeline) int {
 	return len(l.All)
 }
 
-// Asking returns the turn in which a request asked for something at or after since:
-// its first turn that was not over by then; nil if there is none.
+// Asking returns the turn in which a request asked for something at or after since: its first turn that was not over
+// by then; nil if there is none.
 func (l *Turns) Asking(r timeline.RequestID, since recording.Time) *Turn {
 	of := l.Of(r)
 	i := sort.Search(len(of), func(k int) bool { return l.All[of[k]].To >= since })
@@ -92,7 +92,7 @@ func (l *Turns) Asking(r timeline.RequestID, since recording.Time) *Turn {
 	return &l.All[of[i]]
 }
 
-// IdleSince is when the last turn of a call's request ended before that in which it was sent.
+// IdleSince is when the last turn of a call's request ended before the turn in which the call was sent.
 func (l *Turns) IdleSince(c *timeline.Call) recording.Time {
 	since := recording.NoTime
 	for _, i := range l.Of(c.Request) {

@@ -8,38 +8,39 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A program sends messages to worker threads by ports, and they send theirs by these. Where a worker
-// sends one for each that it gets, in that order, it is known for whom the loop goes on at each: for whom
-// it worked as that was sent.
+// A program exchanges messages with its worker threads through ports. If a worker sends one message for each that it
+// gets, in the same order, the owner of each answer is known: the loop continues for the owner that it worked for
+// when it sent the message.
 
 // mail counts the messages of one port.
 type mail struct {
 	sent, came int
-	owed       int                   // how many came, at most, for which nothing was seen to be sent: they were asked for before
-	taken      bool                  // the program takes some by itself: how many is not known
-	waiting    causality.Line[int32] // messages that are sent, by number, for those that answer them
+	// the most messages that had come without one being seen sent: those were asked for before the recording
+	owed    int
+	taken   bool                  // the program also takes messages on its own initiative: how many is not known
+	waiting causality.Line[int32] // numbers of sent messages that are not answered yet
 }
 
-// How many messages may be owed as a recording begins, or not be answered as it ends, for each that is
-// sent, and at any rate.
+// How many messages may be owed when a recording begins, or unanswered when it ends: one in mailOpen of those sent,
+// or mailOpenAt in any case.
 const (
 	mailOpen   = 10
 	mailOpenAt = 8
 )
 
-// paired reports whether one message comes for each that is sent, as far as counts tell.
+// paired reports whether the counts fit one message that comes for each that is sent.
 func (p *mail) paired() bool {
 	few := func(n int) bool { return n <= mailOpenAt || n*mailOpen <= p.sent }
 	return p.sent > 0 && p.came > 0 && !p.taken && few(p.owed) && few(p.sent+p.owed-p.came)
 }
 
-// mailBy names the messages of one port in one window: what is sent and comes between windows is not seen.
+// mailBy identifies the messages of one port in one window: what is sent and received between windows is not seen.
 type mailBy struct {
 	port   int64
 	window int
 }
 
-// eachMailed visits what is done by ports, in order, with whose it is.
+// eachMailed visits the moves that involve ports, in order, with their port and window.
 func eachMailed(moves []Move, windows []timeline.Window, visit func(by mailBy, m *Move)) {
 	window := 0
 	for i := range moves {
@@ -52,8 +53,8 @@ func eachMailed(moves []Move, windows []timeline.Window, visit func(by mailBy, m
 	}
 }
 
-// pairMail notes in the messages that a loop takes which of those that it sent each answers, where that
-// is known: by a number from 1. Others are left out.
+// pairMail numbers messages from 1 and notes in each received one which sent one it answers, if that is known.
+// Messages that cannot be paired are left out.
 func pairMail(moves []Move, windows []timeline.Window) []Move {
 	all := map[mailBy]*mail{}
 	eachMailed(moves, windows, func(by mailBy, m *Move) {
@@ -79,15 +80,16 @@ func pairMail(moves []Move, windows []timeline.Window) []Move {
 	return withoutRest(inTheirOrder(moves))
 }
 
-// mailDisorder is how many responses are of another than the loop seems to go on for at a message, at least, where a
-// port's messages answer in another order.
+// mailDisorder is the least number of responses to another request than the one the loop seems to continue for,
+// before a port's messages are taken to answer in another order.
 const mailDisorder = 2
 
-// inTheirOrder marks what is done by ports whose messages do not answer in the order in which they were asked
-// for, as those of a worker that waits for something itself. That shows where a request asked for
-// something as it was read, or at a message before, and another is answered in the turn of what seems to answer it.
+// inTheirOrder finds ports whose messages do not answer in the order in which they were asked for, as with a worker
+// that waits for something itself, and marks their moves as unpaired. The evidence: a request asked for something
+// when it was read, or at an earlier message, but another request is answered in the turn of the message that seems
+// to answer it.
 func inTheirOrder(moves []Move) []Move {
-	said, all := map[int64]*causality.Tally{}, causality.Tally{} // by port, and of all; odd: of another
+	said, all := map[int64]*causality.Tally{}, causality.Tally{} // by port, and of all; odd: a response to another request
 	sender, turn, port := map[int32]timeline.RequestID{}, timeline.RequestID(timeline.None), int64(0)
 	for i := range moves {
 		switch m := &moves[i]; {
@@ -117,7 +119,7 @@ func inTheirOrder(moves []Move) []Move {
 	return moves
 }
 
-// count counts what is done by the port.
+// count counts a move that involves the port.
 func (p *mail) count(m *Move) {
 	switch m.Kind {
 	case MovePost:
@@ -130,13 +132,14 @@ func (p *mail) count(m *Move) {
 	p.owed = max(p.owed, p.came-p.sent)
 }
 
-// noMail marks what is done by a port of which it is not known which message answers which.
+// noMail marks the moves of a port whose messages cannot be paired.
 const noMail int32 = -1
 
-// withoutRest leaves that out, and notes what is resolved in the callbacks of the others: the messages tell more.
+// withoutRest drops those moves. It also marks what is resolved in the callbacks of the other messages: the messages
+// tell more than the promises.
 func withoutRest(moves []Move) []Move {
 	kept, taken := moves[:0], int64(0)
-	called, again := false, false // a message's callback runs; a promise was resolved in it, and nothing done since
+	called, again := false, false // a message's callback runs; a promise was resolved in it and nothing was done since
 	for i := range moves {
 		m := moves[i]
 		switch {
@@ -164,7 +167,8 @@ func withoutRest(moves []Move) []Move {
 	return kept
 }
 
-// InVain are the places where no message was left to be taken: the last of each time that a port had some.
+// InVain returns the indexes of boundaries at which no message was left to be taken: the last one each time that a
+// port had some.
 func InVain(all []facts.Boundary) map[int]bool {
 	vain, last := map[int]bool{}, map[recording.ThreadID]int{}
 	for i, b := range all {
@@ -184,7 +188,7 @@ func InVain(all []facts.Boundary) map[int]bool {
 	return vain
 }
 
-// EachMail finds for each message that is answered the move that began the turn in which it was sent.
+// EachMail finds, for each message that is answered, the move that began the turn in which it was sent.
 func EachMail(moves []Move, found func(sent, came *Move)) {
 	begin, begun := (*Move)(nil), map[int32]*Move{}
 	for i := range moves {

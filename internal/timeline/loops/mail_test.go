@@ -9,11 +9,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// "|" a window begins. Of port 1: "1>" one is sent, "1<" one comes, "1?" the program asks for one by itself; of others likewise.
+// "|" begins a window. For port 1, "1>" sends a message, "1<" receives one, and "1?": the program asks for one
+// itself; other ports likewise.
 func TestWhichMessageAnswersWhich(t *testing.T) {
 	for name, c := range map[string]struct {
 		moves []string
-		want  []int32 // by message that comes: the number of the one that it answers, 0 not known; nil: they are left out
+		// by received message: the number of the one that it answers, 0: not known; nil: messages are left out
+		want []int32
 	}{
 		"one after the other":    {[]string{"1>", "1<", "1>", "1<"}, []int32{1, 2}},
 		"two under way":          {[]string{"1>", "1>", "1<", "1<"}, []int32{1, 2}},
@@ -60,8 +62,8 @@ func first(n int32) (all []int32) {
 	return all
 }
 
-// Requests 1 to 9 each ask a worker for something as they are read, and are answered at its messages: in order, or two
-// the other way round.
+// Requests 1 to 9 each ask a worker for something when they are read, and are answered at the worker's messages: in
+// order, or two of them swapped.
 func TestMessagesInTheirOrder(t *testing.T) {
 	read := func(r timeline.RequestID) []Move {
 		return []Move{{Kind: MoveBlock, Conn: NoConn}, {Kind: MoveRead, Request: r}, {Kind: MovePost, Port: 7, Request: timeline.None}}
@@ -90,7 +92,7 @@ func TestMessagesInTheirOrder(t *testing.T) {
 	}
 }
 
-// What is resolved under the id of a port is resolved in the callback of a message, while these are told.
+// What is resolved under the id of a port is resolved in the callback of a message, as long as messages are recorded.
 func TestPromisesOfMessages(t *testing.T) {
 	port, sleep := Move{Kind: MoveFired, Exec: 7}, Move{Kind: MoveBlock}
 	sent, came := Move{Kind: MovePost, Port: 7}, Move{Kind: MoveFired, Port: 7, Exec: 7}
@@ -102,8 +104,8 @@ func TestPromisesOfMessages(t *testing.T) {
 	}
 }
 
-// In the callback of one message a program may resolve promises under ids of its own: what waits for them goes on when
-// it is over, in one turn.
+// In the callback of one message a program may resolve promises under ids of its own: what waits for them continues
+// when the callback is over, in one turn.
 func TestPromisesOfOneCallback(t *testing.T) {
 	fired := func(id int64) Move { return Move{Kind: MoveFired, Exec: id} }
 	came, over := Move{Kind: MoveFired, Port: 7, Exec: 7}, Move{Kind: MoveBoundary, Port: 7}

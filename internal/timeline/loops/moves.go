@@ -11,13 +11,12 @@ import (
 // Settled is a promise that was resolved.
 type Settled struct {
 	At     recording.Time
-	Exec   int64 // the callback that did it
-	Waiter int64 // what waits for that at last; nothing, or 0: not known
-	Moved  int64 // nothing was: what waits is there from now on
+	Exec   int64 // the callback that resolved it
+	Waiter int64 // the address of what finally waits for it; 0, or 1 for nothing: not known
+	Moved  int64 // if not 0, nothing was resolved: what waits is at this address from now on
 }
 
-// CallsByRequest lists the calls of each request that it may have waited for: those
-// that ended before it did.
+// CallsByRequest lists the calls that each request may have waited for: those that ended before the request did.
 func CallsByRequest(t *timeline.Timeline) lists.Groups[timeline.CallID] {
 	of := lists.Grouped[timeline.CallID](len(t.Requests), len(t.Calls), func(i int) int {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.End <= t.Requests[c.Request].End {
@@ -31,9 +30,9 @@ func CallsByRequest(t *timeline.Timeline) lists.Groups[timeline.CallID] {
 	return of
 }
 
-// Wandering finds the processes whose loops answer what others have read: threads that
-// carry virtual ones, of which each goes on wherever there is room. A few exceptions are
-// let pass.
+// Wandering finds the processes whose loops answer what other loops have read. These are threads that carry virtual
+// threads, each of which continues wherever there is room. A process counts if more than one answer in
+// causality.Exceptions comes from another loop.
 func Wandering(t *timeline.Timeline, requests []exchange.Request) map[recording.ProcessID]bool {
 	answered := causality.Tallies[recording.ProcessID]{}
 	for i := range requests {

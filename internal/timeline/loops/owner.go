@@ -2,26 +2,25 @@ package loops
 
 import "github.com/getdwell/dwell/internal/timeline"
 
-// Owner names whom a loop works for: a request, or the request of a call whichever that
-// is.
+// Owner names what a loop works for: a request, or the request of a call whose request is not known yet.
 type Owner int32
 
-// Nobody is the Owner of what is nobody's, or whose is not known.
+// Nobody is the Owner of what belongs to no request, or to an unknown one.
 const Nobody Owner = -1
 
-// OfRequest is a request as an Owner.
+// OfRequest returns a request as an Owner.
 func OfRequest(r timeline.RequestID) Owner { return Owner(r) }
 
-// OfCall is the request of a call, whichever that is.
+// OfCall returns the request of a call, whichever that is, as an Owner.
 func OfCall(c timeline.CallID) Owner { return -2 - Owner(c) }
 
-// Request is the request that is named; false if a call's is.
+// Request is the request that is named; false if the Owner names a call's request.
 func (r Owner) Request() (timeline.RequestID, bool) { return timeline.RequestID(r), r >= 0 }
 
-// Call is the call whose request is named; false if that is named itself.
+// Call is the call whose request is named; false if the Owner names a request, or is Nobody.
 func (r Owner) Call() (timeline.CallID, bool) { return timeline.CallID(-2 - r), r <= -2 }
 
-// Whose says whom a move itself is known to be for.
+// Whose returns the owner that is known from the move itself.
 func (m *Move) Whose() Owner {
 	switch {
 	case m.Kind == MoveFired:
@@ -34,8 +33,7 @@ func (m *Move) Whose() Owner {
 	return Nobody
 }
 
-// Callback reports a move that was made by a callback, rather than by the loop on the
-// way to one.
+// Callback reports whether a move was made by a callback, rather than by the loop on the way to one.
 func (m *Move) Callback() bool {
 	switch m.Kind {
 	case MoveConnect, MoveSend, MoveRespond, MoveAside, MoveAlong, MovePost:

@@ -5,16 +5,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Turn is a span in which a loop worked for one request, and how it came to.
+// Turn is a span in which a loop worked for one request, and what started it.
 type Turn struct {
 	From, To recording.Time
-	Last     recording.Time // the last thing it was seen to do for the request
-	Ready    recording.Time // when what it resumed for was there; NoTime unknown
+	Last     recording.Time // when the loop was last seen to do something for the request
+	Ready    recording.Time // when what it resumed for was there; NoTime: unknown
 	Request  timeline.RequestID
-	Strand   timeline.StrandID // the loop's
+	Strand   timeline.StrandID // the loop's strand
 	Call     timeline.CallID   // the call that it resumed for, or None
 	How      resume
-	Timer    bool // it began when the loop was woken by time, as far as can be seen
+	Timer    bool // it began when a timer woke the loop, as far as can be seen
 }
 
 // resume says how a turn began.
@@ -23,9 +23,9 @@ type resume int8
 const (
 	ResumeRead   resume = iota // the request was read
 	ResumeBody                 // more of the request was read
-	ResumeCall                 // a call went on: connected, shook hands, was sent or answered
+	ResumeCall                 // a call progressed: it connected, shook hands, was sent or was answered
 	ResumeUnseen               // something that no fact shows
-	ResumeFired                // a timer or an immediate that it had asked for
+	ResumeFired                // a timer or an immediate that the request had asked for
 )
 
 // turner cuts a loop's moves into turns.
@@ -34,14 +34,14 @@ type turner struct {
 	loop  timeline.StrandID
 	turns []Turn
 	open  bool
-	fresh recording.Time // since when the loop does nothing that is known; NoTime: it does
-	timer bool           // what woke it, or runs since fresh, is a timer
-	phase bool           // timers run
+	fresh recording.Time // since when nothing is known of what the loop does; NoTime: it is known
+	timer bool           // what woke the loop, or runs since fresh, is a timer
+	phase bool           // the loop is running timers
 	wakes []timeline.Interval
 }
 
-// appendTurns adds the turns of one loop to a list, in order of time. A turn lasts
-// until the loop sleeps, or does something for another.
+// appendTurns adds the turns of one loop to a list, in order of time. A turn lasts until the loop sleeps, or does
+// something for another request.
 func appendTurns(turns []Turn, t *timeline.Timeline, loop Loop) []Turn {
 	u := turner{t: t, loop: loop.Strand, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.Strand].Intervals}
 	windows := t.Windows
@@ -117,8 +117,8 @@ func (u *turner) whose(m *Move) timeline.RequestID {
 	return r
 }
 
-// handedOver reports a write on a connection that became free in the turn that runs:
-// whoever waited for it gets a moment, and the turn goes on.
+// handedOver reports a write on a connection that became free in the running turn. The request that waited for the
+// connection gets a turn without duration, and the running turn continues.
 func (u *turner) handedOver(m *Move) bool {
 	return u.open && m.Kind == MoveSend && !u.t.Calls[m.Call].New && m.Ready != recording.NoTime &&
 		m.Ready >= u.turns[len(u.turns)-1].From
@@ -133,12 +133,12 @@ func (u *turner) ranAgain(m *Move) recording.Time {
 	return max(m.At, ivs[0].To)
 }
 
-// byTimer reports a callback that runs among those of timers: not a message's, nor of what the thread
-// pool has done.
+// byTimer reports a callback that runs among those of timers: neither a message's nor one that reports a thread-pool
+// task.
 func (u *turner) byTimer(m *Move) bool { return u.phase && m.Port == 0 && !m.Done }
 
-// begin begins a turn with a move. One that is not a read was made by a callback that
-// began unseen: since the loop was woken, if it did nothing else.
+// begin begins a turn with a move. If the move is not a read, a callback made it that began unseen: that turn lasts
+// from when the loop was woken, if the loop did nothing else.
 func (u *turner) begin(r timeline.RequestID, m *Move) {
 	n := Turn{From: m.At, To: m.At, Last: m.At, Request: r, Strand: u.loop, Ready: m.Ready, Call: m.Call}
 	switch m.Kind {
