@@ -14,14 +14,15 @@ func acceptQueue() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "accept-queue",
 		Title: "Requests wait before the server reads them",
-		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
-			"the cause is a busy worker, one that waits for more on a connection that it has answered, or an event loop that wants to run 90 % of the time. " +
-			"Supported too by what requests, on whichever connection, wait for the worker that reads theirs and serves another request meanwhile, while another worker of the process, which serves before and after, sleeps all that time: each connection belongs to one worker. " +
-			"And by what requests on connections that were kept wait for a worker that serves a request of another connection. " +
-			"And by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
-			"And by what requests on new connections wait while the goroutine that takes those waits for others of its program itself. " +
-			"The depth of the accept queue is evidence; " +
-			"dwell sees no accept as such.",
+		Doc: "They lie unread in their sockets because no worker is free to read them.\n\n" +
+			"Support: the time until a request is read, if one of these is true:\n\n" +
+			"- It is the first request on a new connection, and every worker is busy: the worker serves another request, or waits for more on a connection that it has answered. An event loop is busy if it wants to run 90 % of the time.\n" +
+			"- Each connection belongs to one worker. The request's worker serves another request, while another worker of the process, which serves before and after, sleeps all that time.\n" +
+			"- The request came on a connection that was kept, and its worker serves a request of another connection.\n" +
+			"- Requests wait for the carriers of virtual threads, and during half of that time virtual threads are pinned to the carriers.\n" +
+			"- The request came on a new connection, and the goroutine that accepts connections itself waits for other goroutines of its program.\n\n" +
+			"Not this: a request that waits behind an earlier request on its own connection. dwell does not see the accept itself; the depth of the accept queue is evidence only.\n\n" +
+			"Saving: those waits are taken out of each request.",
 		Queue: true,
 		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where: true,
@@ -67,7 +68,7 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	loopBusy := ""
 	if loop != timeline.None {
 		demand := diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated))
-		if ev = append(ev, demand); len(spans) == 0 { // whatever waited, no worker was busy enough
+		if ev = append(ev, demand); len(spans) == 0 { // no request waited behind a busy server: how busy the loop is goes first
 			ev = append([]diagnosis.Evidence{demand}, ev[:len(ev)-1]...)
 		}
 		loopBusy = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
@@ -88,8 +89,8 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// newConnections are those that came, and those on which requests lay unread for long since
-// before the recording.
+// newConnections returns the connections that were opened, and those on which a request had lain unread for long before
+// the recording began.
 func newConnections(c *diagnosis.Case) map[recording.ConnID]bool {
 	fresh := map[recording.ConnID]bool{}
 	for i := range c.Conns {
@@ -105,9 +106,8 @@ func newConnections(c *diagnosis.Case) map[recording.ConnID]bool {
 	return fresh
 }
 
-// unserved counts the new connections that were open at the end of the recording, or of a
-// window of it, and had been for longer than any that was served waited: nothing on them was
-// read.
+// unserved counts the new connections on which nothing was read although they had been open for at least unservedLong
+// at the end of the recording, or of a window of it.
 func unserved(c *diagnosis.Case) (n int) {
 	for i := range c.Conns {
 		cn := &c.Conns[i]
@@ -118,12 +118,11 @@ func unserved(c *diagnosis.Case) (n int) {
 	return n
 }
 
-// unservedLong is how long a new connection has to have been open without an exchange to be
-// counted.
+// unservedLong is how long a new connection has to be open without an exchange to be counted.
 const unservedLong = 1_000_000_000 // ns
 
-// behindTheQueue says what keeps requests from being read: who, or where that is empty the
-// workers, which are busy or linger.
+// behindTheQueue names what keeps requests from being read: who, or if that is empty the goroutine that takes
+// connections or the workers, which are busy or linger.
 func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
 	fix := "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance"
 	taker := takerWaits(c)
@@ -158,7 +157,8 @@ func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []
 	}
 }
 
-// readers are the workers that read requests in the end, each with the spans in which it had not.
+// readers returns the workers that finally read the requests, each with the span in which it had not read the request
+// yet.
 func readers(c *diagnosis.Case, spans []diagnosis.Span) (out []stay) {
 	for _, sp := range spans {
 		out = append(out, stay{Span: sp, strand: c.Requests[sp.Request].Strand})
@@ -166,7 +166,7 @@ func readers(c *diagnosis.Case, spans []diagnosis.Span) (out []stay) {
 	return out
 }
 
-// takerWaits is what requests waited, unread, while the goroutine that took their connections waited itself.
+// takerWaits returns how long requests waited, unread, while the goroutine that took their connections waited itself.
 func takerWaits(c *diagnosis.Case) spent {
 	return spentIn(c, timeline.CausePool, slices.DeleteFunc(stays(c, timeline.CausePool, func(s *timeline.Segment) bool { return s.Phase == timeline.PhaseUnread }), func(w stay) bool {
 		by, ok := c.Goroutines.Starters[c.Requests[w.Request].Strand]
@@ -174,12 +174,12 @@ func takerWaits(c *diagnosis.Case) spent {
 	}))
 }
 
-// lingerFix is for workers that wait for more on connections that they have answered.
+// lingerFix is the advice for workers that wait for more on connections that they have answered.
 const lingerFix = "as many workers as connections that clients keep, or none that wait for one connection's next request while others have some " +
 	"(Puma: max_fast_inline 1), or a proxy in front that keeps few connections"
 
-// lingering is how long requests waited, unread, for workers, and how much of that these served
-// nobody: they waited whether more would come on a connection that they had answered.
+// lingering returns how long requests waited, unread, for workers, and for how much of that the workers served nobody:
+// they waited for more on a connection that they had answered.
 func lingering(c *diagnosis.Case) (lingered, waited Duration) {
 	serving := waitedFor(c)
 	for _, id := range c.With(timeline.CausePool) {

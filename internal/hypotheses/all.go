@@ -41,7 +41,7 @@ func All() []diagnosis.Hypothesis {
 		release(),
 		dwellItself(),
 	}
-	for i := range all { // what a deploy brought has a mechanism, which says more than when
+	for i := range all { // if a deploy made requests slower, its mechanism says more than when that began
 		if h := &all[i]; !h.Where && !h.Queue && h.ID != "release" {
 			h.Explains = append(h.Explains, "release")
 		}

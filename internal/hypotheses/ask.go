@@ -10,11 +10,11 @@ import (
 	"github.com/getdwell/dwell/internal/queueing"
 )
 
-// AskSyntax says what may be asked of a server.
+// AskSyntax lists the changes for which a replay of a server can be asked.
 const AskSyntax = "SERVER work xN | SERVER work FUNCTION xN | SERVER servers +N | SERVER load xN"
 
-// Servers lists the servers that requests waited for, the longest first, as a replay can be
-// asked of them: with how busy they are, and whether the model reproduces the recording.
+// Servers lists the servers that requests waited for, the longest wait first, as a replay can be asked of them. Each
+// comes with how busy it is and whether the model reproduces the recording.
 func Servers(c *diagnosis.Case) (out []diagnosis.Server) {
 	for _, s := range stations(c) {
 		m, fit := s.measures(c), s.unchanged().fit
@@ -35,7 +35,7 @@ func Servers(c *diagnosis.Case) (out []diagnosis.Server) {
 	return out
 }
 
-// WhatIf replays the recorded arrivals at a server with a change, see AskSyntax.
+// WhatIf replays the recorded arrivals at a server with a change; AskSyntax lists the changes.
 func WhatIf(c *diagnosis.Case, ask string) (diagnosis.WhatIf, error) {
 	for _, s := range stations(c) {
 		change, ok := strings.CutPrefix(ask, s.called()+" ")
@@ -54,8 +54,7 @@ func WhatIf(c *diagnosis.Case, ask string) (diagnosis.WhatIf, error) {
 	return diagnosis.WhatIf{}, fmt.Errorf("no such server; %s", askable(c))
 }
 
-// Load replays a number of times the recorded load through each server alone, and says at
-// which load p99 doubles.
+// Load replays a multiple of the recorded load through each server alone, and says at which load p99 doubles.
 func Load(c *diagnosis.Case, times string) (out []diagnosis.WhatIf, err error) {
 	load, err := ratio(times)
 	if err != nil {
@@ -97,7 +96,7 @@ func askable(c *diagnosis.Case) string {
 	return "SERVER is one of " + strings.Join(names, ", ") + ", and may be asked: " + AskSyntax
 }
 
-// asked reads a change.
+// asked parses a change.
 func (s *station) asked(c *diagnosis.Case, words []string) (plan, error) {
 	bad := fmt.Errorf("%q is no change of %s; it may be asked: %s", strings.Join(words, " "), s.called(), AskSyntax)
 	if len(words) < 2 {
@@ -131,7 +130,7 @@ func (s *station) asked(c *diagnosis.Case, words []string) (plan, error) {
 	return p, nil
 }
 
-// askedPiece is a change of what a server does in one function.
+// askedPiece is a change of the work that a server does in one function.
 func (s *station) askedPiece(c *diagnosis.Case, function string, r queueing.Ratio) (plan, error) {
 	pieces := s.pieces(c)
 	var known []string
@@ -147,7 +146,7 @@ func (s *station) askedPiece(c *diagnosis.Case, function string, r queueing.Rati
 	return plan{}, fmt.Errorf("%s was not seen to work in %q; it was in: %s", s.called(), function, strings.Join(known[:min(len(known), 8)], ", "))
 }
 
-// What may be asked for.
+// The largest numbers that may be asked for.
 const (
 	mostServers = 1000
 	mostTimes   = 100 * queueing.One

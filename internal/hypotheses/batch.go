@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// batches returns the operations of well-known services that do many at once, by the
-// end of the operation's name that they replace.
+// batches returns the batch operations of well-known services, by the end of the name of the operation that they
+// replace.
 func batches() [][2]string {
 	return [][2]string{
 		{".GetItem", "BatchGetItem (up to 100 keys in one call)"},
@@ -26,7 +26,7 @@ func batches() [][2]string {
 	}
 }
 
-// batchFix says how many calls of an operation become one.
+// batchFix says how many calls of an operation can become one.
 func batchFix(operation string) string {
 	switch verb, _, _ := strings.Cut(operation, " "); verb {
 	case "FETCH": // the next rows of one statement
@@ -43,18 +43,18 @@ func batchFix(operation string) string {
 	return "make one batch call in place of them (a list of ids, IN (...), MGET, a bulk endpoint); where the peer has none, make them at once"
 }
 
-// batched are the calls of a shape that one batch call could replace, and what that would save.
+// batched holds the calls of a shape that one batch call could replace, and what that would save.
 type batched struct {
 	*diagnosis.Case
 	shape
 	made         []timeline.CallID
 	took         []Duration
-	apart, later int              // of all but the first of each request: those that begin after the one before has ended
-	spans        []diagnosis.Span // saved where it takes as long as the longest of those it replaces
-	may          []diagnosis.Span // and where as long as the shortest, with what is computed to make so many
+	apart, later int              // later: all but the first of each request; apart: those that begin after the one before has ended
+	spans        []diagnosis.Span // saved if the batch call takes as long as the longest call that it replaces
+	may          []diagnosis.Span // saved if it takes as long as the shortest, and if what is computed to make so many goes too
 }
 
-// add adds those of a request.
+// add adds the calls of a request.
 func (b *batched) add(r *timeline.Request) {
 	longest, shortest, end := timeline.CallID(timeline.None), timeline.CallID(timeline.None), diagnosis.Time(0)
 	long := func(id timeline.CallID) Duration { return b.Calls[id].End.Sub(b.Calls[id].Start) }
@@ -82,7 +82,7 @@ func (b *batched) add(r *timeline.Request) {
 	b.may = append(append(b.may, allBut(b.Case, r, b.shape, shortest)...), amid(b.Case, r, b.shape)...)
 }
 
-// batchAt is what one batch call in place of the calls of a shape would save.
+// batchAt is the candidate: what one batch call in place of the calls of a shape would save.
 func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnosis.Candidate {
 	b := batched{Case: c, shape: rep.shape}
 	most, all := 0, 0
@@ -110,7 +110,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
-		Spans: b.spans, May: b.may, AtLeast: 10*unknown >= all, // some of those may be of the shape
+		Spans: b.spans, May: b.may, AtLeast: 10*unknown >= all, // some of the unknown calls may be of the shape
 		Evidence: []diagnosis.Evidence{
 			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: each >= 10*manyCalls},
 			diagnosis.Count("calls of this shape in one request at most", most),
@@ -121,7 +121,8 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	}
 }
 
-// unknown counts the commands to a database of which it is not known what they ask, of requests that make calls of a shape there.
+// unknown counts the commands to the same database whose operation is not known, in requests that make calls of the
+// shape.
 func (b *batched) unknown(requests []diagnosis.RequestID) (n int) {
 	for _, id := range requests {
 		for _, k := range b.Requests[id].Calls {
@@ -133,7 +134,7 @@ func (b *batched) unknown(requests []diagnosis.RequestID) (n int) {
 	return n
 }
 
-// unknownWords say how many there are in a request, of ten times so many.
+// unknownWords says how many such commands a request makes, given ten times their number.
 func unknownWords(tenths int) string {
 	if tenths == 0 {
 		return ""
@@ -141,8 +142,8 @@ func unknownWords(tenths int) string {
 	return "; what another " + oneDecimal(tenths) + " calls to it ask is not known, as of statements prepared before the recording"
 }
 
-// allBut returns what a request waited for calls of a shape that did not fail, but for as
-// long as the longest of them took: of what it waited for that one, then of the others.
+// allBut returns what a request waited for calls of a shape that did not fail, except for as long as one of them, the
+// longest, took. That much stays of the wait for that call, then of the waits for the others.
 func allBut(c *diagnosis.Case, r *timeline.Request, of shape, longest timeline.CallID) (out []diagnosis.Span) {
 	if longest == timeline.None {
 		return nil
@@ -167,8 +168,8 @@ func allBut(c *diagnosis.Case, r *timeline.Request, of shape, longest timeline.C
 	return out
 }
 
-// amid is what a request computes, and waits for a processor to compute, from the beginning of
-// its first call of a shape to the end of its last: most of it is to make the calls.
+// amid returns what a request computes, and waits for a processor to compute, from the beginning of its first call of a
+// shape to the end of its last. Most of it is work to make the calls.
 func amid(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Span) {
 	var from, to diagnosis.Time
 	for _, id := range r.Calls {
@@ -190,20 +191,20 @@ func amid(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Spa
 	return out
 }
 
-// counts reports a call of a shape that did not fail and was not made again after a pause.
+// counts reports whether a call is of a shape, did not fail and was not made again after a pause.
 func counts(c *diagnosis.Case, id timeline.CallID, of shape) bool {
 	return shapeOf(&c.Calls[id]) == of && !refused(&c.Calls[id]) && !triedAgain(c, id)
 }
 
-// triedAgain reports a call that its request made once more after it had slept until a timer: it
-// asks for what was not there yet, and not for the next of a list.
+// triedAgain reports whether its request made the call once more after it had slept until a timer. Such a call asks for
+// what was not there yet, and not for the next item of a list.
 func triedAgain(c *diagnosis.Case, id timeline.CallID) bool {
 	return c.Once("tried again", func() any {
 		again := map[timeline.CallID]bool{}
 		for _, id := range c.With(timeline.CauseSleep) {
 			r := &c.Requests[id]
 			asleep, last := timesOf(r, timeline.CauseSleep), map[shape]timeline.CallID{}
-			for _, k := range r.Calls { // in the order of their beginnings
+			for _, k := range r.Calls { // in the order of their starts
 				sh := shapeOf(&c.Calls[k])
 				if before, ok := last[sh]; ok && mostly(asleep, window{c.Calls[before].End, c.Calls[k].Start}) {
 					again[before] = true
@@ -215,7 +216,7 @@ func triedAgain(c *diagnosis.Case, id timeline.CallID) bool {
 	}).(map[timeline.CallID]bool)[id]
 }
 
-// mostly reports that more than half of a time is within windows, which are in order.
+// mostly reports whether more than half of a span is within windows, which are in order.
 func mostly(of []window, w window) bool {
 	var rest Duration
 	for x := range outside(of, w) {

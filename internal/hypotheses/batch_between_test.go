@@ -2,8 +2,8 @@ package hypotheses
 
 import "testing"
 
-// A call is made again after a pause if its request slept for most of the time between the two; two that
-// are made at once have no time between.
+// A call is made again after a pause if its request slept for most of the time between the two calls. Between two calls
+// that are made at once there is no time.
 func TestMostlyOfATime(t *testing.T) {
 	asleep := []window{{100, 200}, {300, 400}}
 	for _, x := range []struct {
@@ -16,7 +16,7 @@ func TestMostlyOfATime(t *testing.T) {
 		{window{200, 300}, false},
 		{window{210, 320}, false},
 		{window{150, 150}, false},
-		{window{250, 120}, false}, // the second began before the first had ended
+		{window{250, 120}, false}, // the second call began before the first had ended
 	} {
 		if got := mostly(asleep, x.of); got != x.want {
 			t.Errorf("%v: %v, want %v", x.of, got, x.want)

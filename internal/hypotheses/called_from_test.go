@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// Where holders did most of what they did is told by stacks of that; where they let go
-// afterwards, for longer, only if there are none.
+// Where holders did most of what they did comes from the stacks of that. The stacks where they let go afterwards count
+// only if there are no others, however long they are.
 func TestWhereAHolderLetsGoComesLast(t *testing.T) {
 	tl := built(t, `1ms manifest cpus=2 hooks="sched io stacks"
 1ms process id=1 pid=100 runtime=go comm=shop

@@ -13,9 +13,14 @@ func childProcess() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "child-process",
 		Title: "Requests start programs and wait for them",
-		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
-			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on; or in place of the loop, at an instance of epoll of its own. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
-			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run, or for an interpreter whose holder does (Ruby keeps its own until a program runs); what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What processes do that the service keeps for that, and that pass results on through its threads, is a lead: it may be what requests are for. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
+		Doc: "A request waits until a program runs, for its output, or for its end.\n\n" +
+			"Support: the time in which a strand that a request depends on waited for a program that its process started: until the program ran (vfork), for what it writes (a read or poll that one of its threads ended), or for its end (wait). " +
+			"The strand may wait itself, or for a helper thread that does. Two more waits count: in Node, from when a request started a program until that ended or the request went on; and waits in place of the event loop, at an epoll instance " +
+			"of their own. Programs that stay and are handed work count too. How many programs were started is evidence.\n\n" +
+			"Not this: work of processes that the service keeps running, and that pass results on through its threads. That is a lead, because it may be what the requests are for.\n\n" +
+			"Saving: those waits are taken out of each request. So is what it waits for an event loop that itself waits for a program meanwhile (as for one to run), or for an interpreter whose holder does (Ruby keeps its interpreter until a " +
+			"program runs). What the strand itself computes to start a program would go too, but cannot be told apart, so the saving is a lower bound. We assume that the program's work leaves the request. If the request does that work itself " +
+			"instead, the program's CPU time stays; it is given as evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "interpreter-lock", "run-queue", "accept-queue", "load"},
 		Family:   familyInterpreters,
@@ -65,12 +70,12 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
 		Spans:    append(s.spans(c), behind...),
 		Evidence: ev,
-		AtLeast:  true, // what the strand computes to start them is not told from its other work
+		AtLeast:  true, // what the strand computes to start them cannot be told from its other work
 	})
 	return res
 }
 
-// keptPrograms says what programs that stay do for requests: it may be what those are for.
+// keptPrograms is the lead about programs that the service keeps running: their work may be what the requests are for.
 func keptPrograms(c *diagnosis.Case, waits []stay) diagnosis.Candidate {
 	did, names, who := tally{}, tally{}, map[timeline.StrandID]bool{}
 	for i := range waits {
@@ -95,9 +100,9 @@ func keptPrograms(c *diagnosis.Case, waits []stay) diagnosis.Candidate {
 	}
 }
 
-// childStays are the waits for programs. A loop sleeps for its sockets meanwhile, and who waits
-// for a helper for that: there the time of a request is for a program if no sleep of the
-// strand's own is. Kept are those for programs that had been started before the recording.
+// childStays returns the waits for programs. Meanwhile a loop sleeps for its sockets, and a thread that waits for a
+// helper sleeps for the helper. There the request's time counts as a wait for a program although the strand's own sleep
+// is none. kept are the waits for programs that were started before the recording.
 func childStays(c *diagnosis.Case) (started, kept []stay) {
 	beside := func(s *timeline.Segment) bool {
 		if s.Quality != timeline.Inferred || s.Phase != timeline.PhaseHandler || s.Strand == timeline.None {
@@ -129,7 +134,7 @@ func childStays(c *diagnosis.Case) (started, kept []stay) {
 	return started, kept
 }
 
-// olderPrograms are the strands of processes that had been started before the recording, by thread.
+// olderPrograms maps threads to the strands of processes that were started before the recording.
 type olderPrograms map[recording.ThreadID]timeline.StrandID
 
 func startedBefore(c *diagnosis.Case) olderPrograms {
@@ -145,7 +150,7 @@ func startedBefore(c *diagnosis.Case) olderPrograms {
 	return out
 }
 
-// ended is which of them ended a wait of another process; None if none did.
+// ended returns which of them ended a wait of another process; None if none did.
 func (p olderPrograms) ended(c *diagnosis.Case, id timeline.WaitID) timeline.StrandID {
 	if by, known := p[waker(c, id)]; known && c.Strands[by].Process != c.Strands[c.Waits[id].Strand].Process {
 		return by
@@ -153,8 +158,8 @@ func (p olderPrograms) ended(c *diagnosis.Case, id timeline.WaitID) timeline.Str
 	return timeline.None
 }
 
-// awaited reports that who a strand waits for meanwhile waits itself for one of them; what those do is told by
-// their results (taskPools).
+// awaited reports whether the helper that a strand waits for meanwhile waits itself for one of them. What those do is
+// known from their results (taskPools).
 func (p olderPrograms) awaited(c *diagnosis.Case, s *timeline.Segment) bool {
 	helper, known := threadStrands(c)[waker(c, c.SleepAt(s.Strand, s.From))]
 	if !known {
@@ -164,7 +169,7 @@ func (p olderPrograms) awaited(c *diagnosis.Case, s *timeline.Segment) bool {
 	return id != timeline.None && p.ended(c, id) != timeline.None
 }
 
-// waker is the thread that ended a wait, which may be None; NoThread if none did.
+// waker returns the thread that ended a wait; NoThread if no thread did, or if the wait is None.
 func waker(c *diagnosis.Case, id timeline.WaitID) recording.ThreadID {
 	if id == timeline.None || c.Waits[id].Off == nil || c.Waits[id].Off.WakerKind != recording.WakerThread {
 		return recording.NoThread
@@ -172,7 +177,7 @@ func waker(c *diagnosis.Case, id timeline.WaitID) recording.ThreadID {
 	return c.Waits[id].Off.Waker
 }
 
-// threadStrands are the strands of threads, the first of each; its callers share them.
+// threadStrands maps each thread to its first strand; its callers share the map.
 func threadStrands(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
 	return c.Once("strands of threads", func() any {
 		of := map[recording.ThreadID]timeline.StrandID{}
@@ -185,8 +190,8 @@ func threadStrands(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
 	}).(map[recording.ThreadID]timeline.StrandID)
 }
 
-// behindSpawns returns what requests wait less for interpreters whose holders no longer wait for
-// programs while they have them.
+// behindSpawns returns what requests wait less for interpreters if the holders no longer wait for programs while they
+// hold the lock.
 func behindSpawns(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
 		gone := waitsWhile(k, func(d *deed) bool { return d.child })
@@ -195,7 +200,7 @@ func behindSpawns(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// behindStarts returns what requests wait for event loops that wait for a program meanwhile.
+// behindStarts returns what requests wait for event loops that meanwhile wait for a program.
 func behindStarts(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, loop := range c.Loops() {
 		var waits []hold
@@ -209,15 +214,16 @@ func behindStarts(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// startedPrograms are those that strands of requests started, as far as they began in the recording.
+// startedPrograms describes the programs that strands of requests started during the recording.
 type startedPrograms struct {
 	count int
-	cpu   Duration // of them together
+	cpu   Duration // of all of them
 	names tally    // by how long they lived
 	rt    recording.Runtime
 }
 
-// startedBy collects them: what strands of requests started, and the threads that goroutines of requests waited on meanwhile.
+// startedBy collects them: programs started by strands that serve requests, and by threads on which a goroutine of a
+// request waited meanwhile.
 func startedBy(c *diagnosis.Case, waited []stay) startedPrograms {
 	serves := map[timeline.StrandID]bool{}
 	on := map[timeline.StrandID][]diagnosis.RequestID{}
@@ -283,7 +289,7 @@ func (p *startedPrograms) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	}
 }
 
-// loopRuntime is that of the process that serves the first of some spans.
+// loopRuntime returns the runtime of the process that serves the request of the first span.
 func loopRuntime(c *diagnosis.Case, behind []diagnosis.Span) recording.Runtime {
 	if len(behind) == 0 {
 		return recording.RuntimeNative
@@ -291,7 +297,7 @@ func loopRuntime(c *diagnosis.Case, behind []diagnosis.Span) recording.Runtime {
 	return runtimeOf(c, c.Requests[behind[0].Request].Process)
 }
 
-// unblockFix is how a program is started without that the event loop waits for it; "" where that is not known.
+// unblockFix says how to start a program without blocking the event loop; "" if that is not known.
 func unblockFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/build"
 )
 
-// A loop serves others while a program runs for a request: no thread sleeps for that program.
+// A loop serves other requests while a program runs for one: no thread sleeps for that program.
 func TestProgramsThatRequestsOfALoopStart(t *testing.T) {
 	text := `
 1ms manifest cpus=2 hooks="sched io sockets arrivals processes stacks"
@@ -44,7 +44,7 @@ func TestProgramsThatRequestsOfALoopStart(t *testing.T) {
 	}
 }
 
-// A goroutine sleeps in a system call for the end of the program that it started: its thread's sleep is its own.
+// A goroutine sleeps in a system call until the program that it started ends: the sleep of its thread is its own.
 func TestProgramsThatGoroutinesWaitFor(t *testing.T) {
 	l := goLines{
 		`000000001us manifest cpus=2 hooks="sched io sockets arrivals goroutines processes"`,

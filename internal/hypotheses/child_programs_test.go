@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A wait is for a program that had been started before the recording if a thread of another such process ended it:
-// not a thread of the waiter's own process, nor one that nothing is known of.
+// A wait is for a program that was started before the recording if a thread of such another process ended it. A thread
+// of the waiting process itself does not count, nor one of which nothing is known.
 func TestWhoEndedAWaitForAnOlderProgram(t *testing.T) {
 	const service, program, unknown = recording.ThreadID(1), recording.ThreadID(7), recording.ThreadID(9)
 	woken := func(by recording.ThreadID) timeline.Wait {

@@ -11,13 +11,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// builds are the clients of one class that requests built, each with credentials of its
-// own.
+// builds holds the clients of one class that requests built, each with credentials of its own.
 type builds struct {
 	of       *fetches
 	class    string
 	shown    int               // calls whose stack holds the constructor
-	calls    []timeline.CallID // that fetched credentials: shown, or like those that are
+	calls    []timeline.CallID // calls that fetched credentials: those shown, and others taken to be like them
 	took     []Duration        // ascending
 	requests map[diagnosis.RequestID]bool
 	strands  map[timeline.StrandID]bool
@@ -25,7 +24,7 @@ type builds struct {
 	all      int   // measured requests
 }
 
-// clientsBuilt returns them by class, in order of their fetches.
+// clientsBuilt returns the builds by class, in the order of their fetches.
 func clientsBuilt(c *diagnosis.Case) (out []*builds) {
 	list := fetched(c)
 	if len(list) == 0 {
@@ -56,7 +55,7 @@ func clientsBuilt(c *diagnosis.Case) (out []*builds) {
 				b.callers[symbol.Place(c.Frames[built.Caller])]++
 			}
 		}
-		// If nearly all whose stack is known build the same, so do the others: their stacks
+		// If nearly all calls with a known stack build the same class, the other calls are taken to do so too: their stacks
 		// were not taken, or show what interrupted them.
 		for _, b := range list {
 			if 10*b.shown >= 9*named && 2*named >= len(f.calls) {
@@ -75,7 +74,7 @@ func clientsBuilt(c *diagnosis.Case) (out []*builds) {
 	return out
 }
 
-// rest returns the calls that are not among some of them, which come in the same order.
+// rest returns the calls that are not among some of them; both lists have the same order.
 func rest(all, some []timeline.CallID) (out []timeline.CallID) {
 	for _, id := range all {
 		if len(some) > 0 && some[0] == id {
@@ -95,8 +94,8 @@ func (b *builds) add(c *diagnosis.Case, id timeline.CallID) {
 	b.strands[call.Strand] = true
 }
 
-// outermost returns what is being built while a call is made, the object that holds all
-// others, and whether the call's stack is known.
+// outermost returns what is being built while a call is made (the object that holds all others), and whether the call's
+// stack is known.
 func outermost(c *diagnosis.Case, handling map[timeline.StackID]bool, call *timeline.Call) (built *timeline.Construction, seen bool) {
 	for _, id := range waitStacks(c, call) {
 		seen = true
@@ -110,8 +109,8 @@ func outermost(c *diagnosis.Case, handling map[timeline.StackID]bool, call *time
 	return nil, seen
 }
 
-// constructions returns the constructors under way on a stack, the innermost first. Many
-// waits share a stack: each is looked through once.
+// constructions returns the constructors under way on a stack, the innermost first. Many waits share a stack, so each
+// stack is searched once.
 func constructions(c *diagnosis.Case, id timeline.StackID) []timeline.Construction {
 	known := c.Shared("constructions", func() any { return map[timeline.StackID][]timeline.Construction{} }).(map[timeline.StackID][]timeline.Construction)
 	list, ok := known[id]
@@ -122,8 +121,8 @@ func constructions(c *diagnosis.Case, id timeline.StackID) []timeline.Constructi
 	return list
 }
 
-// handlers returns the constructors under which calls that fetch no credentials are made
-// as well: those handle requests, or are built with them.
+// handlers returns the constructors under which calls that fetch no credentials are made as well. Such objects handle
+// requests, or are built with those that do.
 func handlers(c *diagnosis.Case) map[timeline.StackID]bool {
 	out, seen := map[timeline.StackID]bool{}, map[timeline.StackID]bool{}
 	for i := range c.Calls {
@@ -149,7 +148,7 @@ func (b *builds) caller() (name string, places int) {
 	return name, len(b.callers)
 }
 
-// under is what to look for in stacks.
+// under is the name to look for in stacks.
 func (b *builds) under() string {
 	name, _ := b.caller()
 	if name, _, _ = strings.Cut(name, " "); name != "" {
@@ -158,8 +157,8 @@ func (b *builds) under() string {
 	return b.class
 }
 
-// spans returns what would go from requests without the builds, the mean own work in
-// that, and how that is known.
+// spans returns the time that requests would not need without the builds, the mean own work in it, and how that work is
+// known.
 func (b *builds) spans(c *diagnosis.Case) (out []diagnosis.Span, own Duration, how string) {
 	of := map[timeline.CallID]bool{}
 	for _, id := range b.calls {
@@ -188,9 +187,9 @@ func (b *builds) spans(c *diagnosis.Case) (out []diagnosis.Span, own Duration, h
 	return out, total / Duration(max(1, len(b.calls))), how
 }
 
-// work returns how much of a request's own work goes with building one: as much as such
-// requests need more than the others of the endpoint; or, where all build one, the share
-// of samples beneath the constructor.
+// work returns how much of a request's own work goes with building a client. It is the difference of the medians
+// between requests of the endpoint that build one and those that do not. If all build one, it is the share of samples
+// beneath the constructor.
 func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, how string) {
 	with, others := map[string][]Duration{}, map[string][]Duration{}
 	for _, id := range c.Measured() {
@@ -220,8 +219,7 @@ func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, h
 		"by " + diagnosis.Thousands(int64(beneath)) + " of " + diagnosis.Plural(all, "sample")
 }
 
-// sampled counts the samples of CPU that requests which build one were given, and those
-// of them beneath the constructor.
+// sampled counts the CPU samples of requests that build a client, and those of them beneath the constructor.
 func (b *builds) sampled(c *diagnosis.Case) (beneath, all int) {
 	under := func(id timeline.StackID) bool {
 		return slices.ContainsFunc(constructions(c, id), func(x timeline.Construction) bool { return x.Class == b.class })

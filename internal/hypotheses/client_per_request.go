@@ -10,10 +10,12 @@ func clientPerRequest() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "client-per-request",
 		Title: "Requests build clients of their own",
-		Doc: "Supported by credentials that requests fetch while a client is built: the stacks of those calls hold its constructor. Taken out of each request: what it waited for those calls, and its own work " +
-			"beneath the constructor, by comparison with requests of the same endpoint that build none, or else by samples. Supported too by connections that serve calls of one request only, several each, " +
-			"and that the client then closes, or that are opened while others to the same peer are open and idle: such a pool belongs to the request. Then what connection-churn takes out is taken out. " +
-			"Calls that fetch credentials, but of which no stack tells what for, leave it undecided.",
+		Doc: "One client for all requests would keep its connections and credentials.\n\n" +
+			"Support: credentials that requests fetch while a client is built. The stacks of those calls hold the client's constructor. Connections of a pool that belongs to one request count too: each serves calls of that request only, and " +
+			"either serves several and is then closed by the client, or is opened while another one to the same peer is open and idle. Fewer than 3 builds, or 3 such connections, do not count.\n\n" +
+			"Not this: a client that is shared. Credential calls leave it undecided if no stack tells what they are for.\n\n" +
+			"Saving: what a request waited for those credential calls is taken out, and its own work beneath the constructor. That work is found by comparison with requests of the same endpoint that build no client, or else by samples. For " +
+			"connections, the same is taken out as for connection-churn.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
 		Explains: []string{"credential-fetch", "connection-churn", "tls-handshake", "slow-dns", "event-loop-blocked", "accept-queue", "run-queue", "cpu-bound", "load"},
 		Test:     testClientPerRequest,
@@ -67,10 +69,10 @@ func testClientPerRequest(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// manyBuilds is how often something must be built before it is a habit.
+// manyBuilds is how often something must be built to count as a habit.
 const manyBuilds = 3
 
-// buildsAt is what one client for all would save.
+// buildsAt is the candidate: what one client for all requests would save.
 func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 	spans, own, how := b.spans(c)
 	n, requests := len(b.calls), len(b.requests)
@@ -106,16 +108,15 @@ func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 	}
 }
 
-// times says how often they were built, and on how many threads.
+// times says how often clients were built, and on how many threads.
 func (b *builds) times() string {
 	return diagnosis.Plural(len(b.calls), "time") + " on " + diagnosis.Plural(len(b.strands), "thread")
 }
 
-// often is the share of requests from which on it is each of them.
+// often is the share of requests from which on the title says "each request".
 const often = diagnosis.Whole / 10 * 8
 
-// cmpOperation tells the fix which client it is about; credentials under TLS have a
-// host that tells.
+// cmpOperation tells the fix which client it is about. Under TLS the operation is unknown, and the host tells.
 func cmpOperation(f *fetches) string {
 	if f.operation == "" {
 		return f.peer
@@ -123,8 +124,8 @@ func cmpOperation(f *fetches) string {
 	return f.operation
 }
 
-// poolsAt is what keeping one client with its pool would save: what connection-churn
-// would, and the credentials that go with each.
+// poolsAt is the candidate: what keeping one client with its pool would save. That is what connection-churn takes out,
+// and the credentials that go with each pool.
 func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
 	ch := churn{peerCalls: p.peerCalls, churned: p.churned}
 	setup := setupSpans(c, ch)
@@ -155,7 +156,7 @@ func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
 	}
 }
 
-// named counts the calls whose stack is known.
+// named counts the calls with a known stack.
 func (f *fetches) named(c *diagnosis.Case) (n int) {
 	for _, id := range f.calls {
 		if len(waitStacks(c, &c.Calls[id])) > 0 {
@@ -165,8 +166,7 @@ func (f *fetches) named(c *diagnosis.Case) (n int) {
 	return n
 }
 
-// unseen returns what requests waited for the calls if the stacks of under half of them
-// are known.
+// unseen returns what requests waited for the calls, if under half of the calls have a known stack.
 func (f *fetches) unseen(c *diagnosis.Case) []diagnosis.Span {
 	if 2*f.named(c) >= len(f.calls) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A service begins with a queue of requests, which drains: each takes 10 ms once its turn comes, at
-// first as later. They wait unread for a worker, or each on a thread of its own for the one session of a pool.
+// A service begins with a queue of requests, which drains: each takes 10 ms once its turn comes, at first as later. The
+// requests wait unread for a worker, or each on its own thread for the one session of a pool.
 func TestAQueueThatDrainsIsNoStart(t *testing.T) {
 	for name, one := range map[string]func(id, arrived, turn, done int) string{
 		"a worker": func(id, arrived, turn, done int) string {
@@ -42,7 +42,7 @@ func TestAQueueThatDrainsIsNoStart(t *testing.T) {
 	}
 }
 
-// queuedCall are the facts of a request that a thread reads and answers.
+// queuedCall returns the facts of a request that a thread reads and answers.
 func queuedCall(id, thread, arrived, read, done int) string {
 	return fmt.Sprintf(`%[2]dus conn id=%[1]d side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:%[5]d
 %[3]dus chunk conn=%[1]d thread=%[6]d dir=read bytes=40 arrived=%[2]dus last=%[2]dus
@@ -91,7 +91,7 @@ func draining(t *testing.T, one func(id, arrived, turn, done int) string) *timel
 	return tl
 }
 
-// micros is the time of a line in microseconds.
+// micros returns the time of a line in microseconds.
 func micros(line string) int {
 	at, unit := 0, ""
 	_, _ = fmt.Sscanf(line, "%d%s", &at, &unit)

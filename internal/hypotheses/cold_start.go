@@ -14,9 +14,13 @@ func coldStart() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
-		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, or nine of ten of which take longer than half of the later ones, waits for a processor left out, for a time that is at least a third " +
-			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read, or have who is to serve them. What programs beside the service cost does not count. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. Where the slow calls mostly wait for what is not known it is a lead. " +
-			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
+		Doc: "Caches, pools and compilers that are not warm yet slow the first requests of a process.\n\n" +
+			"Support: the calls of an endpoint are ordered by the age of the process. The first ones take at least twice as long as the later ones; or nine of ten of them take longer than the later median, waits for a processor left out. The " +
+			"slow time must be at least a third of the age at which it ends. Requests that wait in the listening socket while none of the serving processes is there also count: the last has ended, and the next is still starting.\n\n" +
+			"Not this: slow calls that end soon after the recording began but long after the process did. Nor is it a queue that drains: calls that take no longer once they are read, or once they have the pool member that serves them. What " +
+			"programs beside the service cost does not count. It is refuted if calls take as long at first as later, or if the process was old (30 minutes). It is undecided if the recording began late after the start and is too short to show a " +
+			"fall. If the slow calls mostly wait for something unknown, it is a lead.\n\n" +
+			"Saving: what the slow calls take longer than the later ones is taken out, and the waits for a process to start.",
 		Needs:    []string{recording.HookIO},
 		Where:    true,
 		Explains: []string{"cpu-bound", "run-queue", "accept-queue", "load"},
@@ -26,23 +30,23 @@ func coldStart() diagnosis.Hypothesis {
 
 // Bounds of a cold start.
 const (
-	coldRuns = 50                   // medians of so many runs of consecutive calls, at most
-	coldOld  = Duration(1800 * 1e9) // a process of this age has long started
+	coldRuns = 50                   // at most so many medians, each of a run of consecutive calls
+	coldOld  = Duration(1800 * 1e9) // a process of this age started long ago
 )
 
-// youth is how long calls of an endpoint took by the age of their process.
+// youth describes how long the calls of an endpoint took, by the age of their process.
 type youth struct {
 	of           *diagnosis.Symptom
 	others       []diagnosis.Span      // what programs beside the service cost requests
-	took         []Duration            // of each request, without that
+	took         []Duration            // of each request, without the cost of others
 	order        []diagnosis.RequestID // by age
 	first, last  Duration              // ages of the first and the last call
-	known        bool                  // ages are
-	young, later Duration              // medians
-	until        Duration              // age to which calls are slow
+	known        bool                  // whether ages are known
+	young, later Duration              // medians of the slow and of the later calls
+	until        Duration              // the age until which calls are slow
 	slow         int                   // calls until then
-	above        diagnosis.Share       // of them take longer than half of the later ones; 0: they are told by their medians
-	queued       bool                  // they were slow only until a worker came to read them
+	above        diagnosis.Share       // the share of them that takes longer than the later median; 0: the slow calls show in their medians
+	queued       bool                  // they were slow only because they waited in a queue
 }
 
 func testColdStart(c *diagnosis.Case) diagnosis.Result {
@@ -81,15 +85,15 @@ func testColdStart(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// lasts reports that calls are slow for a part of the process's age that a start can take.
+// lasts reports whether calls are slow for a part of the process's age that a start can take: at least a third.
 func (y *youth) lasts() bool { return 3*(y.until-y.first) >= y.until }
 
-// uneven reports that some calls are so slow that there is something to explain.
+// uneven reports whether some calls are so slow that there is something to explain.
 func (y *youth) uneven(c *diagnosis.Case) bool {
 	return y.of.P99 >= Duration(c.WhereRatio)*y.of.P50 && y.of.P99-y.of.P50 >= c.Resolution || c.Broken(y.of)
 }
 
-// youthOf sorts an endpoint's calls by age; nil if they are too few.
+// youthOf sorts an endpoint's calls by age; nil if there are too few.
 func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	if len(of.Requests) < scanCalls {
 		return nil
@@ -121,18 +125,20 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	return y
 }
 
-// waited reports that most of what the slow calls take longer went by in a queue: before they were read, or for a member of a
-// pool, if that is not being filled then, and they take less than three times as long without that, and without waiting for a processor.
+// waited reports whether most of what the slow calls take longer passed in a queue. They waited before they were read.
+// Or they waited for a member of a pool that is not being filled then, and take less than three times as long as later
+// ones without that and without waiting for a processor.
 func (y *youth) waited(c *diagnosis.Case) bool {
 	slow, later := meanCalls(c, y.order[:y.slow]), meanCalls(c, y.order[len(y.order)/2:])
 	more := slow.took - later.took
 	return 2*(slow.read-later.read) < more || !slow.fills && 2*(slow.pool-later.pool) > more && slow.own < 3*later.own
 }
 
-// meanCall is what some calls take on average: in all, once they are read, for a member of a pool, and without that and waiting for a processor.
+// meanCall is the mean of some calls: in all, once they are read, for a member of a pool, and without the wait for that
+// and for a processor.
 type meanCall struct {
 	took, read, pool, own Duration
-	fills                 bool // some open a connection
+	fills                 bool // some of them open a connection
 }
 
 func meanCalls(c *diagnosis.Case, ids []diagnosis.RequestID) (m meanCall) {
@@ -156,8 +162,8 @@ func meanCalls(c *diagnosis.Case, ids []diagnosis.RequestID) (m meanCall) {
 	return m
 }
 
-// fall finds until when calls are slow: runs whose median is twice that of the later half
-// of all runs, from the first on; or for as long as nearly all take longer than half of those.
+// fall finds until when calls are slow. Either the runs from the first on have a median at least twice that of the
+// later half; or nearly all calls take longer than the later median.
 func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	n := len(y.order)
 	runs := min(coldRuns, n/scanRun)
@@ -195,9 +201,9 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	}
 }
 
-// longer is how many of the first half of calls take longer than half of the later ones do, nine of
-// ten of them and the last: where calls differ by chance, so do about five of ten. What they wait
-// for a processor does not count: at times others have them.
+// longer returns how many of the first half of calls make up a slow start: nine of ten of them, and the last one, take
+// longer than the later median. If calls differ by chance, about five of ten do. Waits for a processor do not count: at
+// times other programs have the processors.
 func (y *youth) longer(c *diagnosis.Case) (end int) {
 	took, ready := make([]Duration, 0, len(y.order)), costOf(c, c.Ready())
 	for _, id := range y.order {
@@ -269,7 +275,8 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// coldDoubt is what would decide whether calls are slow for want of age that mostly wait for what is not known.
+// coldDoubt says what would decide whether calls are slow because the process is young, if they mostly wait for
+// something unknown.
 func coldDoubt(most timeline.Cause) string {
 	if most == timeline.CauseUnknown {
 		return "record another start: what the slow calls mostly wait for is not known, and a queue that drains looks alike"
@@ -277,7 +284,7 @@ func coldDoubt(most timeline.Cause) string {
 	return ""
 }
 
-// over returns what slow calls take longer than later ones, from their beginnings, but for what others cost.
+// over returns what slow calls take longer than later ones, from their beginnings, without what other programs cost.
 func (y *youth) over(c *diagnosis.Case) (out []diagnosis.Span) {
 	whole, more := []diagnosis.Span(nil), map[diagnosis.RequestID]Duration{}
 	for _, id := range y.order[:y.slow] {
@@ -292,7 +299,7 @@ func (y *youth) over(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// mostly is what slow calls do for most of their time, but for what others cost.
+// mostly returns the cause of most of the slow calls' time, without what other programs cost.
 func (y *youth) mostly(c *diagnosis.Case) (most timeline.Cause) {
 	var by [timeline.NumCauses][]diagnosis.Span
 	for _, id := range y.order[:y.slow] {
@@ -320,7 +327,7 @@ func processName(c *diagnosis.Case, id recording.ProcessID) string {
 	return "a process"
 }
 
-// coldWords say what young processes spend their requests' time on, and what helps.
+// coldWords says what young processes spend their requests' time on, and what helps.
 var coldWords = map[timeline.Cause]struct{ was, fix string }{
 	timeline.CauseOnCPU:           {"computing", "warm the service up before it takes requests: let it be ready only once its code is compiled and its caches are filled"},
 	timeline.CauseRunnable:        {"waiting for a processor", "work off what is due after a start with a few workers at a time, and before the service is ready, so that requests need not queue behind it"},

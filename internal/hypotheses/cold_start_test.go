@@ -2,7 +2,7 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-// preempted loses the processor for so long.
+// preempted makes the thread lose the processor for some time.
 func (t *thread) preempted(d recording.Time) {
 	t.add(t.at+d, &recording.Off{Thread: t.id, Since: t.at, Woken: t.at, State: recording.OffPreempted})
 	t.at += d
@@ -10,7 +10,7 @@ func (t *thread) preempted(d recording.Time) {
 
 // coldStories are services that have just begun, or not.
 func coldStories() []story {
-	// young plays requests to a process that began so long after boot; the first comes after 50 ms.
+	// young plays requests to a process that began at a time after boot; the first request comes after 50 ms.
 	young := func(born recording.Time, each func(t *thread, i int)) *scenario {
 		s := called(newScenario(recording.RuntimePython), 80, each)
 		s.born = int64(born)

@@ -15,12 +15,13 @@ func connectionChurn() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "connection-churn",
 		Title: "Calls open new connections instead of reusing one",
-		Doc: "Supported by calls on a new connection although a pool that keeps connections would have had an idle one: " +
-			"the first use of each connection such a pool needs is innocent. Where calls pile up behind the set-up of others, the pool is the one that the same arrivals would need without that. Taken out of each request: the look-up, connect and TLS phases of " +
-			"those calls (of a session of PostgreSQL, all until it is open) with the request's own work for it and its waits for a processor to do that, and what requests wait for an event loop that is busy with such work, by replaying the arrivals " +
-			"through the loop without it. What a client does before it connects and after the answer cannot be told from the request's own work " +
-			"but by comparison: if at least 8 calls at the same place in the code (endpoint, peer, operation, position) found an open connection, the difference of the medians " +
-			"of the own work beside the calls is taken out too; else the saving is a lower bound, and said to be one. So it is for what the peer is spared.",
+		Doc: "A client that keeps its connections would save the set-up.\n\n" +
+			"Support: the calls to a peer are replayed with a pool that keeps every connection. A call on a new connection counts if that pool would have had an idle one. The first use of each connection that the pool needs does not count. If " +
+			"calls pile up behind the set-up of others, the pool is the one that the same arrivals would need without that set-up.\n\n" +
+			"Saving: the look-up, connect and TLS phases of those calls are taken out of each request (for a session of a database, all time until it is open). So are the request's own work for the set-up and its waits for a processor to do " +
+			"that work. Waits for an event loop that is busy with such work are taken out by replaying the arrivals through the loop without it. What a client does before it connects and after the answer can be told from the request's other " +
+			"work only by comparison. If at least 8 calls at the same place in the code (endpoint, peer, operation, position) found an open connection, the difference of the medians of the own work beside the calls is taken out too. Otherwise " +
+			"the saving is a lower bound, and is reported as one. What the peer is spared is not counted.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
 		Explains: []string{"tls-handshake", "slow-dns", "event-loop-blocked", "accept-queue", "run-queue", "cpu-bound", "load"},
 		Test:     testConnectionChurn,
@@ -30,14 +31,14 @@ func connectionChurn() diagnosis.Hypothesis {
 // churn is what connectionChurn knows of one peer.
 type churn struct {
 	peerCalls
-	needed  int // connections a pool that keeps them would have opened
+	needed  int // connections that a pool which keeps them would have opened
 	churned map[timeline.CallID]bool
 	setup   Duration // summed dns, connect and tls of the churned calls
-	took    Duration // summed: all that these calls took
-	piled   int      // of the churned calls: they found no idle connection only since calls piled up behind others' set-up
+	took    Duration // summed: the whole time of these calls
+	piled   int      // churned calls that found no idle connection only because calls piled up behind others' set-up
 
 	sessions int      // churned calls that open a session
-	opening  Duration // summed: what those took after that
+	opening  Duration // summed: from sending those to their ends
 }
 
 func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
@@ -78,11 +79,12 @@ func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// manyMultiplexed is how many connections of HTTP/2 to one peer, each of which carries many calls at once, are more than such a client needs.
+// manyMultiplexed is a number of HTTP/2 connections to one peer that is more than a client needs: each carries many
+// calls at once.
 const manyMultiplexed = 8
 
-// multiplexed says to which peer so many connections of HTTP/2 were opened, and closed again, as where each call has one: what
-// they took is not known, as the calls on them are not. "" if to none.
+// multiplexed says to which peer so many HTTP/2 connections were opened and closed again, as if each call had its own.
+// What they took is not known, because calls over HTTP/2 are not seen. "" if there is no such peer.
 func multiplexed(c *diagnosis.Case) string {
 	closed := map[string]int{}
 	most := ""
@@ -100,8 +102,7 @@ func multiplexed(c *diagnosis.Case) string {
 	return diagnosis.Thousands(int64(closed[most])) + " connections of HTTP/2 to " + most + " were opened and closed again, each of which could carry many calls at once: what they take is not seen, as calls over HTTP/2 are not"
 }
 
-// churns finds that of each peer. Each process has a pool of its own, and what they lose goes
-// together.
+// churns finds the churn of each peer. Each process has a pool of its own; the losses are added up.
 func churns(c *diagnosis.Case) []churn {
 	return ofPeers(c, findChurn, func(all *churn, ch churn) {
 		all.calls = append(all.calls, ch.calls...)
@@ -111,10 +112,9 @@ func churns(c *diagnosis.Case) []churn {
 	})
 }
 
-// findChurn replays the calls to a peer with a pool that keeps every connection: as they
-// came and ended, and as they would have if none had opened one. What opening costs can be
-// why so many calls are under way at once that none finds an idle connection: the queue
-// for a server that is saturated with handshakes.
+// findChurn replays the calls to a peer with a pool that keeps every connection: as they came and ended, and as they
+// would have if none had opened one. The set-up itself can be why so many calls are under way at once that none finds
+// an idle connection: they queue for a server that is saturated with handshakes.
 func findChurn(c *diagnosis.Case, p peerCalls) churn {
 	ch := reusing(c, p, func(id timeline.CallID) (from, to diagnosis.Time) { return c.Calls[id].Start, c.Calls[id].End })
 	all, discarded := churn{peerCalls: p, churned: map[timeline.CallID]bool{}}, discards(c)
@@ -131,7 +131,7 @@ func findChurn(c *diagnosis.Case, p peerCalls) churn {
 		call := &c.Calls[id]
 		return call.Start - sooner(call.Request, call.Start), call.End - sooner(call.Request, call.End)
 	})
-	for id := range without.churned { // a connection that was kept is how a pool grows
+	for id := range without.churned { // a connection that is kept is how a pool grows
 		if !all.churned[id] {
 			without.innocent(&c.Calls[id])
 		}
@@ -143,9 +143,8 @@ func findChurn(c *diagnosis.Case, p peerCalls) churn {
 	return ch
 }
 
-// soonerWithout returns how much sooner a request would have been at each point of its time
-// without what opening the connections of some calls takes, and what it waits for a loop
-// that is busy with that.
+// soonerWithout returns how much earlier a request would have reached each point of its time without opening the
+// connections of some calls, and without waiting for a loop that is busy with that.
 func soonerWithout(c *diagnosis.Case, ch churn) func(diagnosis.RequestID, diagnosis.Time) diagnosis.Time {
 	setup := setupSpans(c, ch)
 	spans := knockOn(c, setup)
@@ -167,8 +166,7 @@ func soonerWithout(c *diagnosis.Case, ch churn) func(diagnosis.RequestID, diagno
 	}
 }
 
-// reusing goes through the calls to a peer, which come and end as told, with a pool that
-// keeps every connection.
+// reusing replays the calls to a peer through a pool that keeps every connection; when says when each comes and ends.
 func reusing(c *diagnosis.Case, p peerCalls, when func(timeline.CallID) (from, to diagnosis.Time)) churn {
 	ch := churn{peerCalls: p, churned: map[timeline.CallID]bool{}}
 	type coming struct {
@@ -202,7 +200,7 @@ func reusing(c *diagnosis.Case, p peerCalls, when func(timeline.CallID) (from, t
 	return ch
 }
 
-// count adds or takes away what a churned call took.
+// count adds or subtracts what a churned call took.
 func (ch *churn) count(call *timeline.Call, by int) {
 	if opensSession(call) && call.SendFrom != recording.NoTime {
 		ch.sessions, ch.opening = ch.sessions+by, ch.opening+Duration(by)*call.End.Sub(call.SendFrom)
@@ -221,14 +219,14 @@ func (ch *churn) opened(c *diagnosis.Case) (n int) {
 	return n
 }
 
-// innocent takes a call out of the churned ones.
+// innocent removes a call from the churned ones.
 func (ch *churn) innocent(call *timeline.Call) {
 	delete(ch.churned, call.ID)
 	ch.count(call, -1)
 	ch.needed++
 }
 
-// discards are the connections that were closed after one exchange; its callers share them.
+// discards returns the connections that were closed after one exchange at most; its callers share them.
 func discards(c *diagnosis.Case) map[recording.ConnID]bool {
 	return c.Once("discarded connections", func() any {
 		out := map[recording.ConnID]bool{}
@@ -277,7 +275,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	if ch.piled > 0 {
 		ev = append(ev, diagnosis.Count("of these calls found none idle only because calls pile up behind the set-up of others", ch.piled))
 	}
-	if ch.sessions > 0 { // most of what such a connection takes
+	if ch.sessions > 0 { // most of the time that such a connection takes
 		ev = slices.Insert(ev, 0, diagnosis.NS("mean time until the session on such a connection is open", ch.opening/Duration(ch.sessions)))
 		fix = sessionFix(runtimeOf(c, ch.process))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Calls over HTTP/2 are not seen: that each has a connection of its own leaves it open whether connections are opened needlessly.
-// One that is kept, or a few that are closed, say nothing.
+// Calls over HTTP/2 are not seen. If each has its own connection, it stays undecided whether connections are opened
+// needlessly. One connection that is kept, or a few that are closed, say nothing.
 func TestConnectionsOfHTTP2LeaveItOpen(t *testing.T) {
 	for _, x := range []struct {
 		conns  int

@@ -8,11 +8,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// asksAlive reports an operation that only asks whether a connection works.
+// asksAlive reports whether an operation only asks if a connection works.
 func asksAlive(operation string) bool { return operation == "SELECT 1" || operation == "PING" }
 
-// tests reports the call of a request, by its place among its calls, with which a pool tries a connection that was open
-// already before it gives it out: what comes next there is for the request.
+// tests reports whether the i-th call of a request is one with which a pool tests an open connection before it hands it
+// out. The next call on that connection is then the request's.
 func tests(c *diagnosis.Case, r *timeline.Request, i int) bool {
 	call := &c.Calls[r.Calls[i]]
 	if call.New || !asksAlive(call.Operation) {
@@ -24,7 +24,7 @@ func tests(c *diagnosis.Case, r *timeline.Request, i int) bool {
 	})
 }
 
-// tested are the calls of one operation with which connections to one peer are tried before they are used.
+// tested holds the calls of one operation that test connections to one peer before each use.
 type tested struct {
 	shape
 	calls    []timeline.CallID
@@ -32,7 +32,7 @@ type tested struct {
 	requests int
 }
 
-// testedAt says of each peer what trying connections before each use costs requests, those first that most are tried of.
+// testedAt returns, for each peer and operation, what testing connections before each use costs requests.
 func testedAt(c *diagnosis.Case) (out []diagnosis.Candidate) {
 	var all []*tested
 	for _, id := range c.Measured() {
@@ -63,7 +63,7 @@ func testedAt(c *diagnosis.Case) (out []diagnosis.Candidate) {
 	return out
 }
 
-// candidate is what using connections untried would save: what requests wait for the answers.
+// candidate is what using connections without a test would save: what requests wait for the answers.
 func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	of := map[timeline.CallID]bool{}
 	for _, id := range t.calls {
@@ -80,7 +80,7 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Next:    "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:    "trying connections to " + t.peer + " before their use takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:   spans,
-		AtLeast: true, // what is computed to ask is not told from other work
+		AtLeast: true, // what is computed to ask cannot be told from other work
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Count("calls that only ask whether a connection works, right before it is used", len(t.calls)),
 			diagnosis.Count("requests that wait for them", t.requests),
@@ -90,7 +90,7 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// untriedFix says how connections are used untried, in a runtime's own words.
+// untriedFix says how connections are used without a test, in a runtime's own words.
 func untriedFix(rt recording.Runtime) string {
 	how := map[recording.Runtime]string{
 		recording.RuntimePython: ": pool_recycle in place of pool_pre_ping (SQLAlchemy), health_check_interval (redis-py)",
@@ -100,8 +100,8 @@ func untriedFix(rt recording.Runtime) string {
 	return "try only connections that were idle for long, or beside the requests, and call again where one turns out to be closed" + how[rt]
 }
 
-// bound reports that a call on a session can begin only when another one has ended: that is of the transaction that both are in, or
-// tries the connection.
+// bound reports whether a call on a session can begin only after another one has ended: both are in one transaction, or
+// the first one tests the connection.
 func bound(c *diagnosis.Case, before, next *timeline.Call) bool {
 	if before.Conn != next.Conn {
 		return false

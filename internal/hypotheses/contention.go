@@ -9,36 +9,36 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Families of hypotheses by what it is that they work out first: who waited for whom at locks,
-// pools, interpreters' locks, and what the holders did meanwhile.
+// Families of hypotheses share what they work out first: who waited for whom at locks, pools and interpreters' locks,
+// and what the holders did meanwhile.
 const (
 	familyLocks        = "locks"
 	familyPools        = "pools"
 	familyInterpreters = "interpreters"
 )
 
-// contention is what requests waited at one lock, and what its holders did meanwhile.
+// contention describes how long requests waited at one lock, and what its holders did meanwhile.
 type contention struct {
 	deeds   *deeds
-	lock    timeline.LockID // or None: waits at locks that are not known
+	lock    timeline.LockID // None: waits at locks that are not known
 	name    string          // of the lock
 	stays   []stay
 	total   Duration
-	parts   [][deedKinds]Duration // of each stay: how long holders did what meanwhile
+	parts   [][deedKinds]Duration // of each stay: how long holders did each kind of thing meanwhile
 	by      [deedKinds]Duration   // their sums
-	did     []deed                // what holders did while anybody waited
-	weights []Duration            // of each deed: how long requests waited for it, in all; 0 if it is not known what it was
-	drawing Duration              // of the stays' time, under frames that draw random numbers
+	did     []deed                // what holders did while some strand waited
+	weights []Duration            // of each deed: how long requests waited for it, in all; 0 if its kind is not known
+	drawing Duration              // of the stays' time: what passed under frames that draw random numbers
 	queue   queue
-	room    string // of waits for room in a full queue: the code that puts into it, with its line
-	through string // see convoys: at which other lock most waits are that are behind this one's holders
+	room    string // for waits for room in a full queue: the code that puts into it, with its line
+	through string // see convoys: the other lock at which most waits behind this one's holders are
 }
 
-// known is the time with a holder of which it is known what it did.
+// known is the waiting time for which the holder's activity is known.
 func (k *contention) known() Duration { return k.total - k.by[deedUnknown] }
 
-// waitsWhile returns how long requests waited for a lock while its holders did what is named: of
-// each wait as much, from its beginning.
+// waitsWhile returns how long requests waited for a lock while its holders did what is selects: that much of each wait,
+// from its beginning.
 func waitsWhile(k *contention, is func(*deed) bool) (out []stay) {
 	var did []diagnosis.Span
 	for i := range k.did {
@@ -55,9 +55,9 @@ func waitsWhile(k *contention, is func(*deed) bool) (out []stay) {
 	return out
 }
 
-// contentions returns the waits of requests for one cause by lock, the longest first;
-// its callers share them. What is known of locks that wait for each other in a circle depends
-// on which is looked at first: each cause has deeds of its own, so that it is always the same.
+// contentions returns requests' waits for one cause by lock, the longest first; its callers share them. If locks wait
+// for each other in a circle, what is known of them depends on which is looked at first. So each cause has deeds of its
+// own, and the result is always the same.
 func contentions(c *diagnosis.Case, cause timeline.Cause) []*contention {
 	return c.Shared("contentions "+cause.String(), func() any {
 		if cause == timeline.CauseLock {
@@ -91,8 +91,8 @@ func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*con
 	return out
 }
 
-// locksOf returns which lock each wait of some is for, as far as that is known: of what threads of a process
-// wait for an interpreter, the one that this has.
+// locksOf returns a function that gives the lock which a wait is for, as far as that is known. Threads that wait for an
+// interpreter wait for the one interpreter lock of their process.
 func locksOf(c *diagnosis.Case, cause timeline.Cause, all []stay) func(*stay) timeline.LockID {
 	known := func(s *stay) timeline.LockID {
 		if s.wait == timeline.None {
@@ -153,8 +153,8 @@ func (k *contention) fill(c *diagnosis.Case) {
 	k.weights = over.weights()
 }
 
-// readsDraw takes what the holders of a lock around a source of random numbers read, of
-// no known connection, for such numbers: not every read has a stack.
+// readsDraw turns reads by holders, on no known connection, into waits for random numbers, for a lock around a source
+// of those: not every read has a stack.
 func readsDraw(list []deed) {
 	for i := range list {
 		if d := &list[i]; d.kind == deedIO && d.call == timeline.None && reads(d.syscall) {
@@ -163,7 +163,7 @@ func readsDraw(list []deed) {
 	}
 }
 
-// of returns, of each stay, as much as holders did of one kind, from its beginning.
+// of returns, for each stay, as much of it as holders did things of one kind, from its beginning.
 func (k *contention) of(kind deedKind) (out []stay) {
 	for i, s := range k.stays {
 		if d := k.parts[i][kind]; d > 0 {
@@ -174,8 +174,7 @@ func (k *contention) of(kind deedKind) (out []stay) {
 	return out
 }
 
-// done returns the spans in which holders did what a kind says, whether or not a request
-// waited for them.
+// done returns the spans in which holders did things of one kind, whether or not a request waited for them.
 func (k *contention) done(kind deedKind) (out []*deed) {
 	for i := range k.did {
 		if k.did[i].kind == kind {
@@ -185,11 +184,10 @@ func (k *contention) done(kind deedKind) (out []*deed) {
 	return out
 }
 
-// mostly reports whether a kind has at least half of the time of which it is known what
-// the holder did.
+// mostly reports whether a kind has at least half of the time for which the holder's activity is known.
 func (k *contention) mostly(kind deedKind) bool { return k.known() > 0 && 2*k.by[kind] >= k.known() }
 
-// lockName names a lock for people.
+// lockName names a lock for users.
 func lockName(c *diagnosis.Case, id timeline.LockID) string {
 	if id == timeline.None {
 		return ""
@@ -197,7 +195,7 @@ func lockName(c *diagnosis.Case, id timeline.LockID) string {
 	return c.Locks[id].Name
 }
 
-// shared reports a wait not for a lock, but for what another request gets for all.
+// shared reports whether this is a wait not for a lock, but for a result that another request gets for all.
 func (k *contention) shared(c *diagnosis.Case) bool {
 	if k.lock == timeline.None {
 		return false
@@ -206,7 +204,7 @@ func (k *contention) shared(c *diagnosis.Case) bool {
 	return len(waits) > 0 && c.Waits[waits[0]].Rule == timeline.RuleShared
 }
 
-// heldBy says who has it, to go after its name.
+// heldBy says who has the lock, to follow its name.
 func (k *contention) heldBy(c *diagnosis.Case) string {
 	if k.shared(c) {
 		return ", got by " + k.holder(c)
@@ -214,7 +212,7 @@ func (k *contention) heldBy(c *diagnosis.Case) string {
 	return ", held by " + k.holder(c)
 }
 
-// named says which lock, to go after a verb.
+// named says which lock, to follow a verb.
 func (k *contention) named(c *diagnosis.Case) string {
 	if k.name == "" {
 		return "a lock that is not known"
@@ -228,16 +226,15 @@ func (k *contention) named(c *diagnosis.Case) string {
 	return "the lock in " + k.name
 }
 
-// queue is how many strands waited at a lock at once.
+// queue describes how many strands waited at a lock at once.
 type queue struct {
 	most     int
 	tenths   int      // ten times the mean number that a waiter finds waiting, itself included
 	families int      // the most thread pools that waited at once
-	names    []string // all of them, by time, the longest first
+	names    []string // all pools by waiting time, the longest first
 }
 
-// queueAt sweeps over the waits at a lock. Threads whose names differ in numbers only
-// are of one pool.
+// queueAt sweeps over the waits at a lock. Threads whose names differ only in numbers belong to one pool.
 func queueAt(c *diagnosis.Case, id timeline.LockID) (q queue) {
 	type step struct {
 		at     diagnosis.Time

@@ -11,10 +11,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// spared returns what of the waits behind a computing holder goes without the lock. The
-// work itself stays, and shares the processors: of n jobs that come at once each waits
-// (n-1)/2 services behind a lock, and (n/m-1)/2 if they get m times as much of the
-// processors as one of them alone.
+// spared returns the share of the waits behind a computing holder that goes without the lock. The work itself stays,
+// and shares the processors. Of n jobs that come at once, each waits (n-1)/2 services behind a lock. If they get m
+// times as much of the processors as one of them alone, each waits (n/m-1)/2.
 func (k *contention) spared(c *diagnosis.Case) diagnosis.Share {
 	n := max(20, int64(k.queue.tenths)+10) // waiters and the holder, in tenths
 	m := k.parallel(c, n)
@@ -24,9 +23,9 @@ func (k *contention) spared(c *diagnosis.Case) diagnosis.Share {
 	return min(diagnosis.Whole, diagnosis.ShareOf(n*(m-10), m*(n-10)))
 }
 
-// parallel returns, in tenths, how many times as much of the processors n threads get
-// as one alone (n in tenths, too). The processors that the service's other threads use
-// are not to be had; the rest is shared with the threads of others that want to run.
+// parallel returns, in tenths, how many times as much of the processors n threads get as one alone (n is in tenths,
+// too). The processors that the service's other threads use are not available. The rest is shared with the threads of
+// others that want to run.
 func (k *contention) parallel(c *diagnosis.Case, n int64) int64 {
 	cpus := max(1, c.Manifest.CPUs) * 10
 	h := hostLoad(c)
@@ -45,7 +44,7 @@ func (k *contention) parallel(c *diagnosis.Case, n int64) int64 {
 	return max(10, min(n, cpus*n/(n+others))*10/one)
 }
 
-// ran is how long holders were on a CPU, or ready to be, while others waited.
+// ran is how long holders were on a CPU while others waited.
 func (k *contention) ran(c *diagnosis.Case) (d Duration) {
 	for _, t := range k.deeds.tenures(k.lock) {
 		d += c.Running(t.Strand, t.From, t.To)
@@ -53,8 +52,8 @@ func (k *contention) ran(c *diagnosis.Case) (d Duration) {
 	return d
 }
 
-// without returns what requests would not wait if the lock were gone: waits behind a
-// computing holder, or one of which nothing is known, in part; all others as they are.
+// without returns what requests would not wait if the lock were gone. Waits behind a holder that computes, or whose
+// activity is not known, go in part; all others go completely.
 func (k *contention) without(c *diagnosis.Case) (out []stay) {
 	spared := k.spared(c)
 	for i, s := range k.stays {
@@ -67,7 +66,7 @@ func (k *contention) without(c *diagnosis.Case) (out []stay) {
 	return out
 }
 
-// holder says who held a lock most of the time: one thread, or some of a pool.
+// holder says who held a lock most of the time: one thread, or several of a pool.
 func (k *contention) holder(c *diagnosis.Case) string {
 	by, families := map[timeline.StrandID]Duration{}, tally{}
 	var all Duration
@@ -126,7 +125,7 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	return ev
 }
 
-// place names a lock and the process's place in code where it is taken.
+// place names a lock and the place in the process's code where it is taken.
 func (k *contention) place(c *diagnosis.Case) string {
 	if k.lock == timeline.None {
 		return k.named(c)
@@ -141,7 +140,7 @@ func (k *contention) place(c *diagnosis.Case) string {
 	return k.name + ", taken in " + where
 }
 
-// doing names the place in code where holders spent most of their time of some kind.
+// doing names the place in code where holders spent most of their time of one kind.
 func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
 	sites := lined{}
 	for i, d := range k.weights {
@@ -158,7 +157,7 @@ func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
 	return symbol.Place(f)
 }
 
-// behind says to whom, or in what, holders waited most of their time with the lock.
+// behind says for whom, or in what, holders waited most of their time with the lock.
 func (k *contention) behind(c *diagnosis.Case) string {
 	what := tally{}
 	for i, d := range k.weights {
@@ -170,7 +169,7 @@ func (k *contention) behind(c *diagnosis.Case) string {
 	return cmp.Or(name, "something")
 }
 
-// aTimer is what a holder that sleeps waits for.
+// aTimer names what a holder that sleeps waits for.
 const aTimer = "a timer"
 
 func waitedIn(c *diagnosis.Case, d *deed) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// convoys returns the contentions at locks, each with the waits at other locks whose
-// holders waited for this one: they go with it. The longest come first.
+// convoys returns the contentions at locks, the longest first. Each includes the waits at other locks whose holders
+// waited for this one: they go with it.
 func convoys(c *diagnosis.Case) []*contention {
 	plain := contentions(c, timeline.CauseLock)
 	behind := map[timeline.LockID][]stay{}
@@ -49,8 +49,8 @@ func convoys(c *diagnosis.Case) []*contention {
 	return out
 }
 
-// elsewhere returns what a lock's holders waited for at other locks, by lock, in order of
-// time; pools and interpreters have hypotheses of their own.
+// elsewhere returns when a lock's holders waited for other locks, by lock, in order of time. Pools and interpreters
+// have hypotheses of their own.
 func elsewhere(c *diagnosis.Case, k *contention) map[timeline.LockID]*busySum {
 	spans := map[timeline.LockID][]diagnosis.Span{}
 	for i := range k.did {
@@ -78,7 +78,7 @@ func (k *contention) during(did *busySum) (out []stay) {
 	return out
 }
 
-// most is how many requests waited at once at most.
+// most returns how many requests waited at once at most.
 func most(stays []stay) (most int) {
 	type step struct {
 		at diagnosis.Time

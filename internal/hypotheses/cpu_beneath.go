@@ -11,16 +11,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// beneathOf is a function with what was sampled in it and beneath it.
+// beneathOf is a function with the samples in it and beneath it.
 type beneathOf struct {
 	spot
-	depth int // calls between it and what was sampled, in all
+	depth int // summed number of calls between it and what was sampled
 }
 
-// functionsOver returns the functions that have half of some samples in or beneath them, the
-// innermost first: of each stack the innermost of the service's own code, and what that called. What
-// calls the function of its own that most samples are in, as a server does, is none of them; where none is
-// known to be its own, nor is the language's own library, which has servers.
+// functionsOver returns the functions with at least half of some samples in or beneath them, the innermost first. Of
+// each stack it counts the innermost function of the service's own code and what that calls. Functions that call the
+// own function with the most samples, as a server does, are left out. If no function is known to be the service's own,
+// the language's own library is left out too, because it contains servers.
 func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	counts := map[timeline.StackID]int{}
 	for _, p := range list {
@@ -66,13 +66,13 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	return out
 }
 
-// callersOf returns what is above a function of the service's own on some stacks, but not itself.
+// callersOf returns the functions above a function of the service's own on some stacks, without that function.
 func callersOf(c *diagnosis.Case, function string, stacks map[timeline.StackID]int) map[string]bool {
 	above := map[string]bool{}
 	for stack := range stacks {
 		called := false
 		for _, f := range c.StackFrames(stack) {
-			if name := symbol.Name(f); name == function && symbol.Application(f) { // a library's may be nameless, too
+			if name := symbol.Name(f); name == function && symbol.Application(f) { // a library's function may be nameless, too
 				called = true
 			} else if called {
 				above[name] = true
@@ -92,8 +92,9 @@ func (b *beneathOf) is(of func(recording.Frame) bool) bool {
 	return false
 }
 
-// tellsMost is the function that has half of some samples beneath it and tells most: the outermost that makes something, where it is
-// alike how long that takes, else the innermost of a library; nil if there is none.
+// tellsMost returns the function that has half of some samples beneath it and says most. That is the outermost one that
+// makes something, if that takes about as long each time (alike); else the innermost one of a library; nil if there is
+// none.
 func tellsMost(c *diagnosis.Case, list []sampling, alike func() bool) (at *beneathOf, makes bool) {
 	var maker *beneathOf
 	for _, b := range functionsOver(c, list) {
@@ -110,12 +111,13 @@ func tellsMost(c *diagnosis.Case, list []sampling, alike func() bool) (at *benea
 	return at, false
 }
 
-// onceFix is how to spare what a function makes, before another fix.
+// onceFix advises to make once what a function makes, before another fix.
 func (b *beneathOf) onceFix(fix string) string {
 	return "if what " + b.name + " makes is the same for each request, make it once and keep it; else " + fix
 }
 
-// nameBeneath names the function that has half of the samples of an endpoint's requests beneath it and tells most.
+// nameBeneath adds to a candidate the function that has half of the samples of an endpoint's requests beneath it and
+// says most.
 func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *diagnosis.Candidate) {
 	at, makes := tellsMost(c, list, func() bool { return alike(c, s) })
 	if at == nil {
@@ -133,7 +135,7 @@ func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *d
 	cd.Evidence = append(cd.Evidence, diagnosis.Part("of the sampled CPU time is beneath "+at.name, share))
 }
 
-// alike reports that an endpoint's requests compute for about as long each.
+// alike reports whether an endpoint's requests compute for about as long each.
 func alike(c *diagnosis.Case, s *diagnosis.Symptom) bool {
 	cost := ownCost(c)
 	list := make([]Duration, 0, len(s.Requests))
@@ -143,7 +145,8 @@ func alike(c *diagnosis.Case, s *diagnosis.Symptom) bool {
 	return even(list)
 }
 
-// even reports that lengths differ little: of ten the third longest is at most a half more than the third shortest. It sorts them.
+// even reports whether lengths differ little: the third longest of ten is at most one and a half times the third
+// shortest. It sorts them.
 func even(list []Duration) bool {
 	diagnosis.Sort(list)
 	return len(list) > 0 && 2*diagnosis.Quantile(list, 70) <= 3*diagnosis.Quantile(list, 30)

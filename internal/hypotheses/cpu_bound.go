@@ -12,12 +12,14 @@ func cpuBound() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "cpu-bound",
 		Title: "Requests compute",
-		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase, but for what samples show to be the garbage collector's work there. It is a finding if it explains slow " +
-			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
-			"What requests wait for an interpreter, a loop or the processors that compute for them is told after it where half of the computing would save more by itself than by the waits that go with it; else the processors' queue (load) comes first. " +
-			"Who computes beside other programs that have the processors is put off again and again: those waits may go with the work, and are counted to the most that it could save. " +
-			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it, " +
-			"and the function beneath which half of that lies is named, too: one that, by its name, makes, parses, compiles or loads something, if that takes about as long in each request, else the innermost of a library.",
+		Doc: "The time goes into the code of the request itself.\n\n" +
+			"Support: the time a request's own strand was on a CPU for it, in any phase, except the garbage collector's work there as far as samples show it. If stacks are recorded, samples taken in these requests name the service's own code; " +
+			"what that code calls in libraries counts to it. The function beneath which half of that work lies is named too: one that by its name makes, parses, compiles or loads something, if that takes about as long in each request; else the " +
+			"innermost function of a library.\n\n" +
+			"It is a finding if it explains the difference between slow and ordinary requests. Otherwise it is a lead with a place: computing is what a request is for, and much of it proves no fault.\n\n" +
+			"Not this: waits for an interpreter, a loop or the processors while these compute for other requests. Those waits are reported after it if half of the computing would save more by itself than by the waits that go with it. Otherwise " +
+			"the processors' queue (load) comes first.\n\n" +
+			"Saving: that CPU time is taken out of each request. A thread that computes while other programs have the processors is preempted again and again. Those waits may go with the work, so they count to the most that could be saved.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Where:    true,
 		Work:     true,
@@ -53,8 +55,8 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// waitBehind tells, where requests compute for a part of their time that is worth having, what all
-// requests wait for processors that do nothing but such work, or for loops that do.
+// waitBehind adds to the titles how long all requests wait for processors, or for loops, that do nothing but such work
+// meanwhile. It does so if requests compute for a part of their time that is worth having.
 func waitBehind(c *diagnosis.Case, list []diagnosis.Candidate) {
 	words := ""
 	add := func(waits Duration, what string) bool {
@@ -81,8 +83,8 @@ func waitBehind(c *diagnosis.Case, list []diagnosis.Candidate) {
 	}
 }
 
-// nameCode names the code in which requests of an endpoint compute: slow and ordinary
-// ones, or all if those were hardly sampled, or not most of all in one place.
+// nameCode names the code in which requests of an endpoint compute: slow and ordinary requests, or all of them if too
+// few of those were sampled or no place stands out.
 func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *diagnosis.Candidate) {
 	at := spotsIn(c, sampled.list(slices.Concat(s.Ordinary, s.Slow)))
 	if at.first() == nil {
@@ -109,7 +111,7 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	}
 }
 
-// profilers names what shows where programs of the runtime that serves an endpoint compute.
+// profilers names the tools that show where programs of the endpoint's runtime compute.
 func profilers(c *diagnosis.Case, s *diagnosis.Symptom) string {
 	switch runtimeOf(c, c.Requests[s.Requests[0]].Process) {
 	case recording.RuntimeGo:
@@ -126,7 +128,7 @@ func profilers(c *diagnosis.Case, s *diagnosis.Symptom) string {
 	return "perf"
 }
 
-// bySymptom sorts spans of measured requests by symptom; a single one has them all.
+// bySymptom sorts spans of measured requests by symptom; a single symptom has them all.
 func bySymptom(c *diagnosis.Case, spans []diagnosis.Span) [][]diagnosis.Span {
 	if len(c.Symptoms) == 1 && len(c.Symptoms[0].Requests) == len(c.Measured()) {
 		return [][]diagnosis.Span{spans}
@@ -140,7 +142,8 @@ func bySymptom(c *diagnosis.Case, spans []diagnosis.Span) [][]diagnosis.Span {
 	return out
 }
 
-// whileUnread says how much more of an ordinary request's time some thread computes that has yet to read its data, if that is 1 %.
+// whileUnread says for how much more of an ordinary request's time a thread computes that has yet to read its data, if
+// that is 1 %.
 func whileUnread(c *diagnosis.Case, s *diagnosis.Symptom) string {
 	var all Duration
 	for _, id := range s.Ordinary {

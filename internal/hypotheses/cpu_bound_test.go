@@ -9,14 +9,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// computed plays 90 requests of a Go service that compute in some code, and returns what is
-// said of that.
+// computed plays 90 requests of a Go service that compute in some code, and returns the lead about that.
 func computed(t *testing.T, of func(i int) recording.Time, frames ...string) diagnosis.Finding {
 	t.Helper()
 	return computedIn(t, of, func(int) int { return 0 }, frames)
 }
 
-// computedIn is the same where each request is sampled in one of the frames.
+// computedIn is computed, with each request sampled in one of the frames.
 func computedIn(t *testing.T, of func(i int) recording.Time, in func(i int) int, frames []string) diagnosis.Finding {
 	t.Helper()
 	l := goLines{
@@ -59,7 +58,8 @@ func computedIn(t *testing.T, of func(i int) recording.Time, in func(i int) int,
 	return diagnosis.Finding{}
 }
 
-// A server's constructor that calls the service's code, as that of Python's handlers does, makes nothing for it.
+// A constructor of a server that calls the service's code, as that of Python's handlers does, does not make anything
+// for it.
 func TestWhatCallsTheServiceIsNotWhatItMakes(t *testing.T) {
 	server := []string{
 		`function="main.page" file=/srv/main.go line=25`,
@@ -72,7 +72,7 @@ func TestWhatCallsTheServiceIsNotWhatItMakes(t *testing.T) {
 	}
 }
 
-// What a library does is named, and where something is made each time, that is asked about.
+// What a library does is named. If it makes something each time, the fix asks about that.
 func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
 	parsing := []string{
 		`function="text/template/parse.lexText" file=/go/src/text/template/parse/lex.go line=300`,

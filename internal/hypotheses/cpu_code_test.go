@@ -9,11 +9,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Each request computes and is sampled once. Where ordinary and slow ones were sampled as often in two places, all requests tell; where
-// those do not either, or are too few, that is said.
+// Each request computes and is sampled once. If ordinary and slow requests were sampled equally often in two places,
+// all requests decide. If those do not either, or are too few, that is reported.
 func TestCodeThatComputesIsNamed(t *testing.T) {
 	for _, x := range []struct {
-		in, told    string // by request, the first twelve being ordinary or slow: the function that it is sampled in
+		in, told    string // by request (the first twelve are ordinary or slow): the function in which it is sampled
 		title, next string
 	}{
 		{"ABABABABABABAAAAAAAA", "tie, then A", "most of all in main.A, 70 % of it", "dwell show"},

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// behindComputing returns what of requests' waits for a processor went by while every processor of
-// the host computed for requests: those waits are for each other's work, and go with it. Its callers share it.
+// behindComputing returns the part of requests' waits for a processor in which every processor of the host computed for
+// requests. Those waits are for each other's work, and go with it. Its callers share it.
 func behindComputing(c *diagnosis.Case) []diagnosis.Span {
 	return slices.Clip(c.Once("behind computing", func() any { return findBehindComputing(c) }).([]diagnosis.Span))
 }
@@ -33,9 +33,10 @@ func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
 	return out
 }
 
-// queueFirst reports whether what requests wait for processors that compute for others, if that is worth
-// having, does not follow from what they compute: half of that saves less than the waits that go with it,
-// or, where no replay tells how much of them goes, less than all of them.
+// queueFirst reports whether requests' waits for processors that compute for others are worth having and do not follow
+// from what requests compute. They do not follow if half of that work saves less by itself than by the waits that go
+// with it. Without a replay that tells how much of the waits goes, they do not follow if half of the work is less than
+// all of the waits.
 func queueFirst(c *diagnosis.Case) bool {
 	behind := diagnosis.Total(behindComputing(c))
 	if diagnosis.ShareOf(int64(behind), int64(c.Time())) < c.Worth {
@@ -47,8 +48,9 @@ func queueFirst(c *diagnosis.Case) bool {
 	return 2*behind > diagnosis.Total(ownSpans(c))
 }
 
-// behindComputingLoops is how long requests wait for event loops that compute for others meanwhile:
-// what they wait for each, but for what it sleeps in calls that block it, in the share of its time on a CPU that is requests' own.
+// behindComputingLoops returns how long requests wait for event loops that compute for others meanwhile. Waits while a
+// loop sleeps in calls that block it are left out. Of the rest it takes the share of the loop's CPU time that is
+// requests' own.
 func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 	own, waits := make([]Duration, len(c.Strands)), make([]Duration, len(c.Strands))
 	for _, id := range c.Measured() {
@@ -56,7 +58,7 @@ func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 		for g := r.Segments(); g.Next(); {
 			loop := g.Strand
 			if loop == timeline.None {
-				loop = r.Strand // nobody has read it yet
+				loop = r.Strand // it is not read yet
 			}
 			switch {
 			case loop == timeline.None:
@@ -77,7 +79,7 @@ func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 	return all
 }
 
-// allAtOnce returns the times, in order and disjoint, in which so many spans were under way.
+// allAtOnce returns the times, in order and disjoint, in which at least n spans were under way.
 func allAtOnce(spans []diagnosis.Span, n int) (out []window) {
 	starts, ends := make([]diagnosis.Time, len(spans)), make([]diagnosis.Time, len(spans))
 	for i, s := range spans {
@@ -97,14 +99,14 @@ func allAtOnce(spans []diagnosis.Span, n int) (out []window) {
 		}
 		k++
 	}
-	if last := len(out) - 1; last >= 0 && out[last].to == 0 { // none begins after it
+	if last := len(out) - 1; last >= 0 && out[last].to == 0 { // no span begins after it
 		out[last].to = ends[len(ends)-n]
 	}
 	return out
 }
 
-// settled is a hypothesis whose candidates save what is left once requests that no longer wait for
-// one thing have come to the processors the sooner for it: see docs/decisions/0026.
+// settled makes a hypothesis count only what its candidates really save. Requests that no longer wait for one thing
+// come to the processors sooner, and may wait longer there: see docs/decisions/0026.
 func settled(h diagnosis.Hypothesis) diagnosis.Hypothesis {
 	test := h.Test
 	h.Test = func(c *diagnosis.Case) diagnosis.Result {
@@ -122,18 +124,18 @@ func settled(h diagnosis.Hypothesis) diagnosis.Hypothesis {
 	return h
 }
 
-// So many requests are replayed at the processors at most: of more, so many stretches. Else the
+// At most so many requests are replayed at the processors; if there are more, so many stretches of them. Otherwise the
 // replay would take most of the analysis of a long recording.
 const (
 	mostReplayed = 1 << 16
 	stretchCount = 16
 )
 
-// stretch are requests that came one after another, to without the last.
+// stretch is a run of requests that came one after another, without the one at to.
 type stretch struct{ from, to diagnosis.RequestID }
 
-// stretches are the requests that are replayed: all, or somewhere in each part of them as many, at
-// multiples of the golden ratio, which are in step with nothing.
+// stretches returns the requests that are replayed. If all are too many, it is an equally long stretch in each part of
+// them, at multiples of the golden ratio, which are in step with nothing.
 func stretches(requests int) (out []stretch) {
 	if requests <= mostReplayed {
 		return []stretch{{0, diagnosis.RequestID(requests)}}
@@ -147,7 +149,7 @@ func stretches(requests int) (out []stretch) {
 	return out
 }
 
-// time is when they came, as far as requests are measured.
+// time returns when these requests came, as far as requests are measured.
 func (x stretch) time(c *diagnosis.Case) window {
 	from, to := c.Busy()
 	if x.from > 0 {
@@ -159,19 +161,18 @@ func (x stretch) time(c *diagnosis.Case) window {
 	return window{from, to}
 }
 
-// crowd are the host's processors as a server that reproduces what requests waited for them.
+// crowd is the host's processors as a server, with a model that reproduces what requests waited for them.
 type crowd struct {
 	queueing.Server
 	ids              []diagnosis.RequestID // by customer; None: work beside requests
 	waited, replayed Duration              // by requests, as recorded and in the unchanged replay
 }
 
-// matters is from what share of their time on requests wait for processors so that it matters when
-// they come.
+// matters is the share of their time that requests must wait for processors before it matters when they come there.
 const matters = diagnosis.Whole / 50
 
-// crowdOf is that of a case; nil where requests hardly wait for processors, or for what the replay
-// does not know. Its callers share it.
+// crowdOf returns the crowd of a case; nil if requests hardly wait for processors, or if the replay does not reproduce
+// the waits. Its callers share it.
 func crowdOf(c *diagnosis.Case) *crowd {
 	return c.Shared("crowd", func() any {
 		if diagnosis.ShareOf(int64(diagnosis.Total(c.Ready())), int64(c.Time())) < matters {
@@ -190,7 +191,7 @@ func crowdOf(c *diagnosis.Case) *crowd {
 	}).(*crowd)
 }
 
-// come lets those come that are replayed, and what threads ran beside them meanwhile.
+// come adds the requests that are replayed, and what threads ran beside them meanwhile.
 func (k *crowd) come(c *diagnosis.Case) {
 	taken, list := map[timeline.StrandID][]window{}, stretches(len(c.Requests))
 	for _, x := range list {
@@ -213,7 +214,7 @@ func (k *crowd) come(c *diagnosis.Case) {
 	}
 }
 
-// sum is that of all requests.
+// sum adds up a value of each customer over the requests.
 func (k *crowd) sum(each []Duration) (sum Duration) {
 	for i := range k.Customers {
 		if !k.Customers[i].Beside {
@@ -223,7 +224,7 @@ func (k *crowd) sum(each []Duration) (sum Duration) {
 	return sum
 }
 
-// recorded is what requests waited.
+// recorded returns what requests waited in the recording.
 func (k *crowd) recorded() Duration {
 	each := make([]Duration, len(k.Customers))
 	for i := range k.Customers {
@@ -234,7 +235,7 @@ func (k *crowd) recorded() Duration {
 	return k.sum(each)
 }
 
-// byRequest sorts spans of the requests that are replayed.
+// byRequest groups spans by request, for the requests that are replayed, and adds up their lengths.
 func byRequest(c *diagnosis.Case, spans []diagnosis.Span) (by map[diagnosis.RequestID][]window, all Duration) {
 	by = map[diagnosis.RequestID][]window{}
 	for _, x := range stretches(len(c.Requests)) {
@@ -248,7 +249,7 @@ func byRequest(c *diagnosis.Case, spans []diagnosis.Span) (by map[diagnosis.Requ
 	return by, all
 }
 
-// without are the processors as if requests had never met what is gone of them.
+// without returns the processors as if requests had never spent the time that is gone.
 func (k *crowd) without(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) *crowd {
 	after := *k
 	after.Customers = slices.Clone(k.Customers)
@@ -260,8 +261,8 @@ func (k *crowd) without(c *diagnosis.Case, gone map[diagnosis.RequestID][]window
 	return &after
 }
 
-// inTurn reports a wait for a turn that others have: at the processors, or at what somebody may
-// have while it waits for a processor. What the others do with their turn then, the replay does not know.
+// inTurn reports whether a segment waits for a turn that others have: at the processors, or at something that a thread
+// may hold while it waits for a processor. The replay does not know what the others do with their turn then.
 func inTurn(s *timeline.Segment) bool {
 	switch s.Cause {
 	case timeline.CauseRunnable, timeline.CauseLock, timeline.CauseInterpreterLock, timeline.CausePool, timeline.CauseEventLoop:
@@ -270,7 +271,7 @@ func inTurn(s *timeline.Segment) bool {
 	return false
 }
 
-// mostlyTurns reports that half and more of what is gone of requests are waits for turns.
+// mostlyTurns reports whether at least half of what is gone of requests is waits for turns.
 func mostlyTurns(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) bool {
 	var turns, all Duration
 	for id, list := range gone {
@@ -287,8 +288,8 @@ func mostlyTurns(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) bool 
 	return 2*turns >= all
 }
 
-// atProcessors returns what requests take less once some of their time is gone: less than that where
-// they wait longer for processors then.
+// atProcessors returns what requests take less once some of their time is gone. That is less than the time itself if
+// they then wait longer for processors.
 func atProcessors(c *diagnosis.Case, gone []diagnosis.Span) []diagnosis.Span {
 	if diagnosis.ShareOf(int64(diagnosis.Total(gone)), int64(c.Time())) < c.Worth/2 {
 		return gone

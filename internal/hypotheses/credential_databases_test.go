@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A service asks PostgreSQL, by a statement that was prepared before the recording began:
-// which, is not known, but no database gives out credentials. What TLS hides may do that.
+// A service sends PostgreSQL a statement that was prepared before the recording began. It is not known which, but no
+// database gives out credentials. What TLS hides may.
 func TestUnknownStatementsFetchNoCredentials(t *testing.T) {
 	const head = `
 1ms manifest cpus=2 hooks="sched sockets io arrivals"

@@ -15,32 +15,32 @@ func credentialFetch() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "credential-fetch",
 		Title: "Requests fetch credentials, tokens or keys",
-		Doc: "Supported by the calls of requests to peers that give out credentials, tokens or keys (docs/peers.md): STS, instance and container metadata, OAuth token and key endpoints, Vault. " +
-			"Taken out of each request: what it waited for those calls. What the client computes before and after them is not told apart from the request's own work: the saving is a lower bound. " +
-			"Calls whose host is not known to give out credentials, and whose operation TLS hides, leave it undecided.",
+		Doc: "Credentials that are kept, and refreshed ahead of time, would save the calls.\n\n" +
+			"Support: the calls of requests to peers that give out credentials, tokens or keys (docs/peers.md): STS, instance and container metadata, OAuth token and key endpoints, Vault.\n\n" +
+			"Not this: calls that belong to no request. Calls whose host is not known to give out credentials, and whose operation TLS hides, leave it undecided.\n\n" +
+			"Saving: what a request waited for those calls is taken out. What the client computes before and after them cannot be told from the request's own work, so the saving is a lower bound.",
 		Needs: []string{recording.HookSockets, recording.HookIO},
 		Test:  testCredentialFetch,
 	}
 }
 
-// fetches are the calls of one process to one peer that gives out credentials.
+// fetches holds the calls to one peer that gives out credentials; process is the one that makes most of them.
 type fetches struct {
 	process   recording.ProcessID
 	peer      string
 	operation string               // the most frequent; "" under TLS
 	calls     []timeline.CallID    // of measured requests, in order of start
-	requests  int                  // that make them
-	ahead     int                  // calls of no request
+	requests  int                  // requests that make them
+	ahead     int                  // calls that belong to no request
 	took      []diagnosis.Duration // of calls, ascending
 }
 
-// fetched returns the credential calls by process and peer, those of most requests'
-// calls first; its callers share them.
+// fetched returns the credential calls by peer, those with most calls in requests first; its callers share them.
 func fetched(c *diagnosis.Case) []*fetches {
 	return c.Shared("fetches", func() any { return collectFetches(c) }).([]*fetches)
 }
 
-// classOf tells what the peers of a case are for.
+// classOf knows what the peers of a case are for.
 func classOf(c *diagnosis.Case) *peers.Classes {
 	return c.Shared("peer classes", func() any { return peers.New() }).(*peers.Classes)
 }
@@ -159,8 +159,8 @@ func fetchAt(c *diagnosis.Case, f *fetches, spans []diagnosis.Span) diagnosis.Ca
 	}
 }
 
-// sealedCalls returns what measured requests waited for calls of which neither the host
-// nor the operation tells whether they fetch credentials, and how many calls do tell.
+// sealedCalls returns what measured requests waited for calls of which neither the host nor the operation shows whether
+// they fetch credentials. seen counts the calls that do show it.
 func sealedCalls(c *diagnosis.Case) (spans []diagnosis.Span, seen int) {
 	sealed := make([]bool, len(c.Calls))
 	for i := range c.Calls {
@@ -178,7 +178,7 @@ func sealedCalls(c *diagnosis.Case) (spans []diagnosis.Span, seen int) {
 	return c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Call != timeline.None && sealed[s.Call] }), seen
 }
 
-// keepsData reports hosts of services that are known not to give out credentials.
+// keepsData reports whether a host belongs to a service that is known not to give out credentials.
 func keepsData(peer string) bool {
 	host, _, _ := strings.Cut(peer, ":")
 	if !strings.HasSuffix(host, ".amazonaws.com") {

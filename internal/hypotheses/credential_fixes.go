@@ -6,8 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// credentialFix says how credentials are kept between requests, in the words of what
-// asks for them.
+// credentialFix says how to keep credentials between requests, in the words of the client that asks for them.
 func credentialFix(rt recording.Runtime, operation string) string {
 	ahead := "; fetch them when the process starts, and again ahead of expiry " + besideRequests(rt)
 	switch {
@@ -19,12 +18,12 @@ func credentialFix(rt recording.Runtime, operation string) string {
 	return awsClientFix(rt) + ahead
 }
 
-// fetchesToken reports words that name a call for a token of OAuth.
+// fetchesToken reports whether words name a call for an OAuth token.
 func fetchesToken(words string) bool {
 	return strings.Contains(words, "grant_type:") || strings.Contains(words, "oauth") || strings.HasSuffix(strings.TrimSuffix(words, ")"), "/token")
 }
 
-// besideRequests says where a runtime does what no request waits for.
+// besideRequests says where a runtime does work that no request waits for.
 func besideRequests(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:
@@ -35,7 +34,7 @@ func besideRequests(rt recording.Runtime) string {
 	return "on another thread"
 }
 
-// keySets names what keeps sets of keys in a runtime.
+// keySets names what keeps key sets in a runtime.
 func keySets(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:
@@ -56,7 +55,7 @@ func clientFix(rt recording.Runtime, operation string) string {
 	return "build the client once, when the process starts, and let all requests and threads use it; " + reuseFix(rt)
 }
 
-// awsClientFix names the AWS SDKs' own objects, the usual ones to bring credentials.
+// awsClientFix names the AWS SDKs' own objects, which usually bring the credentials.
 func awsClientFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeRuby:
@@ -76,8 +75,8 @@ func awsClientFix(rt recording.Runtime) string {
 	return "build one client when the process starts and let all requests and threads use it: it keeps its credentials until they expire"
 }
 
-// refreshFix says how what is fetched from a peer, named so, is fetched ahead of its expiry: a token by the service, credentials by
-// the SDKs; follows what to do in general.
+// refreshFix says how to fetch something from a peer (from) again ahead of its expiry: the service does that for a
+// token, the SDKs for credentials. It follows the general advice.
 func refreshFix(rt recording.Runtime, from string) string {
 	if fetchesToken(from) {
 		return ". Fetch the token ahead of its expires_in " + besideRequests(rt) + "; clients take it to be over some seconds before: one that lives no longer is fetched each time"

@@ -7,8 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What is fetched ahead of time is fetched where the runtime does such things: Node has no
-// other thread that could.
+// Credentials are fetched ahead of time where the runtime does such things: Node has no other thread that could.
 func TestCredentialFix(t *testing.T) {
 	for _, x := range []struct {
 		rt        recording.Runtime
@@ -29,7 +28,7 @@ func TestCredentialFix(t *testing.T) {
 	}
 }
 
-// What is said of a lock held over a refresh goes by what is fetched: no SDK's cache keeps a token of OAuth.
+// The advice about a lock held over a refresh depends on what is fetched: no SDK's cache keeps an OAuth token.
 func TestRefreshFix(t *testing.T) {
 	for from, want := range map[string]string{
 		"10.0.0.2:80 (grant_type:client_credentials)": "expires_in",

@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// crewStories are of work that is handed to threads and programs.
+// crewStories are about work that is handed to threads and programs.
 func crewStories() []story {
 	return []story{
 		{"child-process/nested-supported", "One request in ten runs a program for 30 ms, and waits for it in place of its loop, at an instance of epoll of its own; the others, one every 5 ms, wait for the loop.",
@@ -70,7 +70,7 @@ func (t *thread) searched(name string, took recording.Time) {
 	t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSAnswer, ID: id, Name: name, Type: "A", Rcode: rcodeNameError, Server: "10.0.0.53:53", Arrived: arrives})
 }
 
-// renders is a loop of which one request in ten runs a program; nested: in place of the loop.
+// renders is a loop in which one request in ten runs a program; nested: the thread waits for it in place of the loop.
 func renders(nested bool) *scenario {
 	l := newLoop(true)
 	l.epoll = 13
@@ -84,8 +84,8 @@ func renders(nested bool) *scenario {
 	return l.play()
 }
 
-// run starts a program that takes so long, and waits for it, at an instance of epoll of its own or
-// where the loop waits; then it goes on.
+// run starts a program that takes some time, and waits for it at an epoll instance of its own, or where the loop waits;
+// then it goes on.
 func (l *eventLoop) run(takes recording.Time, nested bool, on func()) {
 	l.born++
 	p, child := recording.ProcessID(1+l.born), recording.ThreadID(1000+l.born)
@@ -105,8 +105,7 @@ func (l *eventLoop) run(takes recording.Time, nested bool, on func()) {
 	on()
 }
 
-// pieces is a service of six threads that have work done by processes, through a thread that reads
-// what those write.
+// pieces is a service of six threads that have processes work for them; a thread reads what those write.
 func pieces(processes int) *scenario {
 	const manager, piece = 50, 10_000 * us
 	s := newScenario(recording.RuntimePython)
@@ -144,11 +143,11 @@ func pieces(processes int) *scenario {
 	return s
 }
 
-// recordPath is where records are put into a queue.
+// recordPath is the code that puts records into a queue.
 const recordPath = "com.shop.Audit.record < com.shop.Handler.handle"
 
-// audited is a service whose requests put records into a queue that has room for one. Who takes them sends
-// them, one by one, and serves a request meanwhile or does not.
+// audited is a service whose requests put records into a queue that has room for one. The thread that takes them sends
+// them one by one; it may serve a request meanwhile.
 func audited(path string, serves bool) *scenario {
 	s := newScenario(recording.RuntimeJVM)
 	s.hooks = stackHooks
@@ -187,7 +186,8 @@ func audited(path string, serves bool) *scenario {
 	return s
 }
 
-// auditedLoop is a service on one loop of Python whose requests hand a record to one of some tasks, which send them.
+// auditedLoop is a service on one Python event loop whose requests hand a record to one of some tasks, which send the
+// records.
 func auditedLoop(tasks int) *scenario {
 	s := newScenario(recording.RuntimePython)
 	s.add(us, &recording.Thread{ID: 1, TID: 100, Process: 1, Name: "uvicorn"})
@@ -241,14 +241,14 @@ func auditedLoop(tasks int) *scenario {
 	return l.play()
 }
 
-// asleep adds a thread that serves nobody, and waits in a system call.
+// asleep adds a thread that serves no request and waits in a system call.
 func (s *scenario) asleep(t *recording.Thread, syscall string) *thread {
 	s.add(us, t)
 	s.add(us, &recording.ThreadState{Thread: t.ID, State: recording.OffSleep, Syscall: syscall})
 	return &thread{scenario: s, id: t.ID, at: us}
 }
 
-// rendered is a service of six threads that have work done by others of their process.
+// rendered is a service of six threads that have other threads of their process work for them.
 func rendered(others int) *scenario {
 	s := newScenario(recording.RuntimePython)
 	var on, crew []*thread
@@ -279,7 +279,8 @@ func rendered(others int) *scenario {
 	return s
 }
 
-// inPieces plays a loop of which every third request computes in so many pieces, between which it takes what is ready.
+// inPieces plays a loop in which every third request computes in so many pieces; between them the loop takes what is
+// ready.
 func inPieces(pieces int, each recording.Time) *scenario {
 	l := newLoop(true)
 	for i := range 120 {

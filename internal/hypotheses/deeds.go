@@ -9,8 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// deedKind is what the holder of a lock did with it, in the terms in which that can be
-// mended.
+// deedKind is what the holder of a lock did with it, by what could be done about that.
 type deedKind int8
 
 const (
@@ -20,7 +19,7 @@ const (
 	deedEntropy                 // it waited for random numbers
 	deedFault                   // it slept in a page fault
 	deedOther                   // it waited for something else: a pool, a condition, the collector
-	deedAsleep                  // it waited, but it is not known what for
+	deedAsleep                  // it waited for something unknown
 	deedKinds
 )
 
@@ -29,25 +28,25 @@ type deed struct {
 	from, to diagnosis.Time
 	kind     deedKind
 	cause    timeline.Cause
-	later    bool              // stack is only where it let go afterwards
-	strand   timeline.StrandID // who did it, or None
-	call     timeline.CallID   // it waited for, or None
-	stack    timeline.StackID  // or None
-	lock     timeline.LockID   // the last of the chain: the holder waited for that, whose holder did it
-	syscall  string            // asleep: in which it slept
+	later    bool              // stack is only where it let the lock go afterwards
+	strand   timeline.StrandID // the strand that did it, or None
+	call     timeline.CallID   // the call that it waited for, or None
+	stack    timeline.StackID  // where in the code, or None
+	lock     timeline.LockID   // the last lock of the chain: the holder waited for it, and the holder of that did this
+	syscall  string            // asleep: the system call in which it slept
 	child    bool              // it waited for a program that its process started
 }
 
-// deeds are those of the holders of all locks, by lock: what its holders did while others waited for it.
+// deeds keeps, by lock, what its holders did while others waited for it.
 type deeds struct {
 	c           *diagnosis.Case
-	entropy     []bool // by stack: it draws random numbers
+	entropy     []bool // by stack: whether it draws random numbers
 	of          map[timeline.LockID][]deed
 	had         map[timeline.LockID][]timeline.Hold
-	ran, wanted Duration // see demands; wanted is 0 until it was asked for
+	ran, wanted Duration // see demands; wanted is 0 until they are computed
 }
 
-// newDeeds returns those of a case; its callers share them.
+// newDeeds returns the deeds of a case; its callers share them.
 func newDeeds(c *diagnosis.Case) *deeds {
 	return c.Shared("deeds", func() any { return makeDeeds(c) }).(*deeds)
 }
@@ -56,7 +55,7 @@ func makeDeeds(c *diagnosis.Case) *deeds {
 	return &deeds{c: c, entropy: entropyStacks(c), of: map[timeline.LockID][]deed{}, had: map[timeline.LockID][]timeline.Hold{}}
 }
 
-// tenures lists who had a lock while others waited for it, in order, disjoint.
+// tenures lists which strands had a lock while others waited for it, in order, disjoint.
 func (d *deeds) tenures(id timeline.LockID) []timeline.Hold {
 	list, ok := d.had[id]
 	if !ok && id != timeline.None {
@@ -82,13 +81,13 @@ func (d *deeds) demands() (ran, wanted Duration) {
 	return d.ran, d.wanted
 }
 
-// lock returns what the holders of a lock did while others waited for it, in order,
-// disjoint; where a holder waited for another lock, what that one's holder did.
+// lock returns what the holders of a lock did while others waited for it, in order, disjoint. If a holder waited for
+// another lock, it is what the holder of that lock did.
 func (d *deeds) lock(id timeline.LockID) []deed {
 	if list, ok := d.of[id]; ok {
 		return list
 	}
-	d.of[id] = nil // of a circle of locks nothing is known
+	d.of[id] = nil // of locks that wait for each other in a circle nothing is known
 	var list []deed
 	var did []timeline.Activity
 	for _, h := range d.tenures(id) {
@@ -101,8 +100,8 @@ func (d *deeds) lock(id timeline.LockID) []deed {
 	return list
 }
 
-// addOrHelped is add, but for waits for another strand, and what is not known of a goroutine: while the request that the holder
-// serves waits for what that one does for it, such as to look a name up, or for a call, so does the holder.
+// addOrHelped is add, except for waits for another strand and for unknown activities of a goroutine. While the holder's
+// request waits for a call, or for what another strand does for it (such as to look a name up), so does the holder.
 func (d *deeds) addOrHelped(list []deed, id timeline.LockID, strand timeline.StrandID, a timeline.Activity) []deed {
 	if a.Cause != timeline.CauseCondition && (a.Cause != timeline.CauseUnknown || d.c.Strands[strand].Goroutine == recording.NoGoroutine) {
 		return d.add(list, id, strand, a)
@@ -172,7 +171,7 @@ func (d *deeds) add(list []deed, id timeline.LockID, strand timeline.StrandID, a
 	return append(list, at)
 }
 
-// follow puts in the place of a wait for another lock what its holders did.
+// follow puts what the holders of another lock did in the place of a wait for it.
 func (d *deeds) follow(list []deed, at deed, other timeline.LockID) []deed {
 	end := at.to
 	for _, next := range meanwhile(d.lock(other), at.from, end) {
@@ -228,7 +227,7 @@ func (d *deeds) kind(a *timeline.Activity) deedKind {
 // draws reports whether a stack draws random numbers.
 func (d *deeds) draws(id timeline.StackID) bool { return id != timeline.None && d.entropy[id] }
 
-// reads reports the system calls in which a thread waits for what a file or device has.
+// reads reports whether a thread waits in a system call for what a file or device has.
 func reads(syscall string) bool {
 	switch syscall {
 	case "read", "readv", "pread64", "preadv", "preadv2":
@@ -237,7 +236,7 @@ func reads(syscall string) bool {
 	return false
 }
 
-// network reports the system calls in which a thread waits for a socket.
+// network reports whether a thread waits in a system call for a socket.
 func network(syscall string) bool {
 	switch syscall {
 	case "write", "writev", "recvfrom", "recvmsg", "sendto", "sendmsg", "connect", "poll", "ppoll", "select", "pselect6",

@@ -13,11 +13,13 @@ func delayedACK() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "delayed-ack",
 		Title: "The end of a message waits for an acknowledgement, in our socket or the peer's",
-		Doc: "Supported by messages that are written in several pieces, the last of which the kernel keeps back until the other end has acknowledged those before " +
-			"(Nagle's algorithm), while the other end delays that acknowledgement, 40 ms as a rule, in the hope of something to send it with. Of answers to clients as of the requests of calls: " +
-			"when the last byte left the socket is known once the other end sends something again on the connection. " +
-			"So a peer may keep back the end of its answers until our kernel acknowledges their beginning: supported by answers of which nine in ten that pause while they come do so once, for as long as Linux delays an acknowledgement. " +
-			"Taken out of each request: that time.",
+		Doc: "Nagle's algorithm and delayed acknowledgements wait for each other.\n\n" +
+			"Support: messages that are written in several pieces. The kernel keeps the last piece back until the other end has acknowledged those before (Nagle's algorithm), while the other end delays that acknowledgement, as a rule by 40 ms, " +
+			"in the hope of something to send it with. This covers answers to clients and the requests of calls. When the last byte left the socket is known once the other end sends something again on the connection. A peer may keep back the " +
+			"end of its answers in the same way until our kernel acknowledges their beginning. That is supported if, of the answers that pause while they come, nine in ten pause once, for as long as Linux delays an acknowledgement (38 to 50 " +
+			"ms); fewer than 10 such pauses are not counted.\n\n" +
+			"Not this: a message that waits because the other end or the network has no room (send-window).\n\n" +
+			"Saving: that time is taken out of each request.",
 		Needs:    []string{recording.HookIO},
 		Explains: []string{"slow-peer"},
 		Test:     testDelayedACK,
@@ -44,27 +46,29 @@ func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// Within these a kernel delays an acknowledgement in the hope of something to send it with
-// (Linux: TCP_DELACK_MIN and a tick or two, include/net/tcp.h).
+// A kernel delays an acknowledgement for a time within these bounds, in the hope of something to send it with (Linux:
+// TCP_DELACK_MIN and a tick or two, include/net/tcp.h).
 const leastDelayedACK, mostDelayedACK = 38_000_000, 50_000_000 // ns
 
-// shortestDelayedACK is what the shorter of many such pauses are at most: they are spread over one tick from 40 ms on.
+// shortestDelayedACK: of many such pauses the lower quartile is at most this, because they are spread over one tick
+// from 40 ms on.
 const shortestDelayedACK = 43_000_000 // ns
 
-// fewPauses are too few to tell by their length what they are for.
+// fewPauses: fewer pauses do not show by their length what they are for.
 const fewPauses = 10
 
-// pause is the longest wait of a request for more of an answer that had begun, from when its beginning had come.
+// pause is the longest wait of a request for more of an answer that had begun; long is counted from when the beginning
+// had come.
 type pause struct {
 	diagnosis.Span
-	n    int // waits for more of it that are no shorter than a tenth of such a delay
+	n    int // waits for more of it that last at least a tenth of such a delay
 	long Duration
 }
 
-// answersPaused are the pauses of a peer's answers, by call.
+// answersPaused holds the pauses of a peer's answers, by call.
 type answersPaused map[timeline.CallID]*pause
 
-// pausesOfAnswers are those, by peer.
+// pausesOfAnswers returns them by peer.
 func pausesOfAnswers(c *diagnosis.Case) map[string]answersPaused {
 	by := map[string]answersPaused{}
 	var s timeline.Segments
@@ -90,7 +94,7 @@ func pausesOfAnswers(c *diagnosis.Case) map[string]answersPaused {
 	return by
 }
 
-// candidate says that the peer keeps back the ends of its answers; nil where it does not.
+// candidate says that the peer keeps back the ends of its answers; nil if it does not.
 func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Candidate {
 	var spans []diagnosis.Span
 	var long []Duration
@@ -119,7 +123,7 @@ func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Cand
 	}
 }
 
-// noDelayFix says how a message leaves at once in a runtime's own words.
+// noDelayFix says how to send a message at once, in a runtime's own words.
 func noDelayFix(k *keptEnd, rt recording.Runtime) string {
 	if k.peer != "" {
 		const both = "write each request at once (one buffer, one write), or set TCP_NODELAY on the connections to "

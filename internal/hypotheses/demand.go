@@ -5,8 +5,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// needed is how much of the host's processors the requests that arrive take at the rate at which
-// they do: that, and not what the service got of them, is its load.
+// needed is the share of the host's processors that the arriving requests take at the rate at which they come. That is
+// the service's load, and not what it got of the processors.
 func needed(c *diagnosis.Case) diagnosis.Share {
 	var work Duration
 	for _, s := range ownSpans(c) {
@@ -18,10 +18,10 @@ func needed(c *diagnosis.Case) diagnosis.Share {
 	return diagnosis.ShareOf(int64(work), int64(in)*max(1, c.Manifest.CPUs))
 }
 
-// paced reports whether clients send as fast as they are answered: of the connections that carry
-// most requests, one at a time and more than there are processors, each has one under way for as
-// much of the time as counts as saturated. How many would come to a faster service is not known
-// then, but that it is more.
+// paced reports whether clients send as fast as they are answered. The connections that carry one request at a time
+// must carry half of all requests and be more than there are processors, and must have a request under way for as much
+// of the time as counts as saturated. How many requests would come to a faster service is then not known, only that it
+// would be more.
 func paced(c *diagnosis.Case) bool {
 	type line struct {
 		first, last diagnosis.Time
@@ -40,7 +40,7 @@ func paced(c *diagnosis.Case) bool {
 	var busy, open Duration
 	carried, used := 0, 0
 	for _, l := range lines {
-		if lasts := l.last.Sub(l.first); l.requests > 1 && l.busy <= lasts { // else several are under way at once
+		if lasts := l.last.Sub(l.first); l.requests > 1 && l.busy <= lasts { // else several requests are under way at once
 			busy, open, carried = busy+l.busy, open+lasts, carried+l.requests
 			used++
 		}

@@ -13,9 +13,11 @@ func disk() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "disk",
 		Title: "Requests wait for a disk",
-		Doc: "Supported by the time in which a strand that a request depends on slept without interruption for a block device, or was in fsync and the like: asleep, on a CPU in the kernel, or waiting for one meanwhile. " +
-			"It says where the time goes; the place in code is known where stacks are recorded, and the file where the wait was in a system call on it. " +
-			"What the service read from storage and how long its syncs took is measured whether or not a request waited.",
+		Doc: "They depend on a block device or on a sync.\n\n" +
+			"Support: the time in which a strand that a request depends on slept without interruption for a block device, or was in fsync and the like. Within a sync all its time counts: asleep, on a CPU in the kernel, or waiting for one. The " +
+			"place in code is known if stacks are recorded, and the file if the wait was in a system call on it. What the service read from storage, and how long its syncs took, is measured whether or not a request waited.\n\n" +
+			"It says where the time goes, not why.\n\n" +
+			"Saving: that time is taken out of each request.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Where:    true,
 		Explains: []string{"accept-queue", "load"},
@@ -53,7 +55,7 @@ func testDisk(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// spentOnDisks is what requests spent within syncs, and asleep for disks besides.
+// spentOnDisks is what requests spent within syncs, and asleep for disks outside of them.
 func spentOnDisks(c *diagnosis.Case) spent {
 	list := slices.Clone(syncingOf(c).stays)
 	for _, w := range stays(c, timeline.CauseDisk, whole) {
@@ -83,15 +85,15 @@ func (y *syncing) evidence() []diagnosis.Evidence {
 	}
 }
 
-// syncing is what requests had of syncs.
+// syncing is the part of requests' time within syncs.
 type syncing struct {
-	stays  []stay // the pieces of them within a sync, whatever its thread did meanwhile
-	syncs  int    // that they depended on
+	stays  []stay // the pieces of their time within a sync, whatever its thread did meanwhile
+	syncs  int    // syncs that they depended on
 	total  Duration
-	asleep Duration // of that
+	asleep Duration // of total
 }
 
-// syncingOf finds it; its callers share it.
+// syncingOf returns the syncing of a case; its callers share it.
 func syncingOf(c *diagnosis.Case) *syncing {
 	return c.Once("syncs of requests", func() any {
 		y := &syncing{}
@@ -109,8 +111,8 @@ func syncingOf(c *diagnosis.Case) *syncing {
 	}).(*syncing)
 }
 
-// within adds what of a segment is within syncs of its strand: what that computes, waits for a
-// processor and sleeps there. In another phase than a request's own it may do so for another one.
+// within adds the part of a segment that is within syncs of its strand: there the strand computes, waits for a
+// processor or sleeps. In a phase that is not the request's own it may do so for another request.
 func (y *syncing) within(c *diagnosis.Case, id diagnosis.RequestID, s *timeline.Segment, seen map[timeline.SyncID]bool) {
 	if s.Strand == timeline.None || s.Cause != timeline.CauseDisk && !ofOwnWork(s) {
 		return
@@ -136,7 +138,7 @@ func (y *syncing) within(c *diagnosis.Case, id diagnosis.RequestID, s *timeline.
 	}
 }
 
-// ofOwnWork reports a segment in which a request's own work goes on, or could.
+// ofOwnWork reports whether a request's own work goes on in a segment, or could.
 func ofOwnWork(s *timeline.Segment) bool {
 	switch s.Cause {
 	case timeline.CauseOnCPU, timeline.CauseRunnable, timeline.CausePageFault, timeline.CauseUnknown:
@@ -145,8 +147,8 @@ func ofOwnWork(s *timeline.Segment) bool {
 	return false
 }
 
-// sleepIn is the first sleep for a disk within a sync of a strand, which tells where in the code
-// that was called; None if it did not sleep.
+// sleepIn returns the first sleep for a disk within a sync of a strand, which shows where in the code the sync was
+// called; None if it did not sleep.
 func sleepIn(c *diagnosis.Case, strand timeline.StrandID, y *timeline.Sync) timeline.WaitID {
 	waits := c.Sleeps(strand)
 	i, _ := slices.BinarySearchFunc(waits, y.From+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
@@ -158,7 +160,7 @@ func sleepIn(c *diagnosis.Case, strand timeline.StrandID, y *timeline.Sync) time
 	return timeline.None
 }
 
-// syncAt is the sync of a strand at a time; nil if there is none.
+// syncAt returns the sync of a strand at a time; nil if there is none.
 func syncAt(c *diagnosis.Case, strand timeline.StrandID, at diagnosis.Time) *timeline.Sync {
 	list := c.SyncsOf[strand]
 	i, _ := slices.BinarySearchFunc(list, at+1, func(k timeline.SyncID, t diagnosis.Time) int { return cmp.Compare(c.Syncs[k].To, t) })

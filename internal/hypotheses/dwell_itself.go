@@ -12,27 +12,28 @@ func dwellItself() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "dwell-itself",
 		Title: "Recording slows the service down",
-		Doc: "Supported by the CPU time of dwell's programs in the kernel on the watched threads, taken out of every request in " +
-			"proportion to its time on a CPU: a lead below a fifth of that time, and below a tenth of a processor, for it is an estimate (one run in 64 is timed, the trap of a probe is measured in a loop). " +
-			"What its programs cost other threads of the host is not in it, in recordings that tell those apart. Undecided where the recorder itself used 10 % of " +
-			"a processor on a saturated host. Lost facts are counted.",
+		Doc: "dwell's own programs in the kernel take CPU time from the threads that they watch.\n\n" +
+			"Support: the CPU time of those programs on the watched threads. It is an estimate: one run in 64 is timed, and the trap of a probe is measured in a loop. It is a lead if it is below a fifth of the service's CPU time, or below a " +
+			"tenth of a processor. Lost facts are counted.\n\n" +
+			"Not this: what the programs cost other threads of the host, in recordings that tell those apart. It is undecided if the recorder itself used 10 % of a processor on a saturated host.\n\n" +
+			"Saving: the programs' share is taken out of every request in proportion to its time on a CPU.",
 		Needs:    []string{recording.HookSched},
 		Explains: []string{"cpu-bound", "run-queue", "load", "event-loop-blocked", "accept-queue"},
 		Test:     testDwellItself,
 	}
 }
 
-// recorderShare is how much of one processor the recorder may use on a saturated host.
+// recorderShare is the share of one processor that the recorder may use on a saturated host.
 const recorderShare = diagnosis.Whole / 10
 
-// plainlyOurs is from which share of the service's CPU time on the recorder's part of it is a
-// finding, if that is a tenth of a processor, too: a part of next to nothing is within what is
-// not known of it. What the recorder uses beside the service does not count here: to load its
-// programs takes a second or so of a processor, which is much of a short recording.
+// plainlyOurs is the share of the service's CPU time from which on the recorder's part of it is a finding, if it is a
+// tenth of a processor, too. A smaller part is within what is not known of it. What the recorder uses beside the
+// service does not count here: loading its programs takes about a second of a processor, which is much of a short
+// recording.
 const plainlyOurs = diagnosis.Whole / 5
 
-// paidInside is what dwell's programs cost the watched threads, at most: where a recording
-// does not tell, all that they cost the host.
+// paidInside is what dwell's programs cost the watched threads, at most. If a recording does not tell, it is all that
+// they cost the host.
 func paidInside(o recording.Overhead) int64 {
 	if o.Inside > 0 {
 		return o.Inside

@@ -13,19 +13,19 @@ type ending struct {
 	peer     int // closed first by the peer, right after its answer
 	idle     int // closed first by the peer after an idle pause
 	asked    map[timeline.EndAsked]int
-	sealed   int // connections that speak TLS: what is asked on them may not be seen
+	sealed   int // connections with TLS: what is asked on them may not be seen
 	ports    int
-	timeWait int // sockets: closes by us in the seconds that TIME-WAIT lasts
+	timeWait int // sockets: closes by us in the time that TIME-WAIT lasts
 }
 
 // timeWaitSeconds is how long Linux keeps the side that closed first in TIME-WAIT.
 const timeWaitSeconds = 60
 
-// idlePause is how long a connection was unused when its end is one of idleness.
+// idlePause is how long a connection must be unused for its end to count as one of idleness.
 const idlePause = second
 
 func endings(c *diagnosis.Case, ch churn) (e ending) {
-	last := map[recording.ConnID]diagnosis.Time{} // the end of the last answer on it
+	last := map[recording.ConnID]diagnosis.Time{} // when the last answer on it ended
 	for id := range ch.churned {
 		last[c.Calls[id].Conn] = c.Calls[id].End
 	}
@@ -67,7 +67,7 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 	return e
 }
 
-// story says who ended the connections, and what to do about it.
+// story says which side ended the connections, and what to do about it.
 func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	switch {
 	case e.us+e.peer+e.idle == 0:
@@ -79,7 +79,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	}
 	closer = "our side closes them first"
 	switch {
-	case e.peer > e.us && 10*e.us >= e.peer: // which of both that end it is first is chance
+	case e.peer > e.us && 10*e.us >= e.peer: // which side ends it first is chance
 		closer = "they are closed right after the answer, " + diagnosis.Thousands(int64(e.peer)) + " by the peer first, " + diagnosis.Thousands(int64(e.us)) + " by us"
 	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
@@ -99,7 +99,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	return closer, reuseFix(rt)
 }
 
-// mostAsked is who asked for the end of most of the connections; EndNotSeen if there is no such.
+// mostAsked returns which side asked for the end of most of the connections; EndNotSeen if neither did.
 func (e ending) mostAsked() timeline.EndAsked {
 	all := 0
 	for _, n := range e.asked {

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Who ends connections, and who asks for that, decides where it is mended.
+// Which side ends connections, and which side asks for that, decides where the fix is.
 func TestWhoEndsConnections(t *testing.T) {
 	asked := func(who timeline.EndAsked) map[timeline.EndAsked]int {
 		return map[timeline.EndAsked]int{who: 9, timeline.EndNotAsked: 1}

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// randomSources returns, by type of frame, parts of the names of functions that draw
-// random numbers for secrets. Names of the JVM have dots between packages.
+// randomSources returns, by type of frame, parts of the names of functions that draw random numbers for secrets. JVM
+// names have dots between packages.
 func randomSources(of recording.FrameType) []string {
 	switch of {
 	case recording.FrameJVM:
@@ -29,7 +29,7 @@ func randomSources(of recording.FrameType) []string {
 	return nil
 }
 
-// entropyStacks tells of each stack whether it draws random numbers.
+// entropyStacks reports for each stack whether it draws random numbers.
 func entropyStacks(c *diagnosis.Case) []bool {
 	frames := make([]bool, len(c.Frames))
 	for i := range c.Frames {

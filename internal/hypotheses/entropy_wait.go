@@ -13,8 +13,10 @@ func entropyWait() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "entropy-wait",
 		Title: "Requests wait for random numbers",
-		Doc: "Supported by requests that sleep in getrandom, or in a read beneath functions that draw random numbers for secrets, and by waits for a lock beneath such functions, or whose holder " +
-			"sleeps so for at least half of the time of which it is known what it did. Taken out of each request: all of that, the holder's own sleep included.",
+		Doc: "The source of random numbers blocks, or a lock around it does.\n\n" +
+			"Support: requests that sleep in getrandom, or in a read beneath functions that draw random numbers for secrets. Waits for a lock count too if they are beneath such functions, or if the holder sleeps so for at least half of the " +
+			"time for which its activity is known.\n\n" +
+			"Saving: all of that is taken out of each request, including the holder's own sleep.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "refresh-under-lock", "pool-exhausted", "accept-queue", "load"},
 		Family:   familyLocks,
@@ -22,11 +24,11 @@ func entropyWait() diagnosis.Hypothesis {
 	}
 }
 
-// entropy is what requests waited for random numbers.
+// entropy describes what requests waited for random numbers.
 type entropy struct {
 	asleep []diagnosis.Span // for the source itself
 	queued []stay           // for a lock around it
-	spans  []diagnosis.Span // what would go
+	spans  []diagnosis.Span // what would be saved
 	sites  tally
 	locks  []*contention
 }
@@ -100,10 +102,10 @@ func (e *entropy) source(c *diagnosis.Case, d *deeds) {
 	}
 }
 
-// drawnBy are a strand's sleeps for random numbers, in order of time: looked for once, for many
-// requests may wait through one.
+// drawnBy returns a strand's sleeps for random numbers, in order of time. It is called once for each strand, because
+// many requests may wait through one sleep.
 func drawnBy(c *diagnosis.Case, d *deeds, s timeline.StrandID) (out []drawn) {
-	const step = diagnosis.Time(1_000_000_000) // what it did in longer may be much
+	const step = diagnosis.Time(1_000_000_000) // in a longer span it may have done very many things
 	for from := c.Start; from < c.End; from += step {
 		for _, a := range c.Doing(s, from, min(from+step, c.End)) {
 			if d.kind(&a) == deedEntropy {
@@ -114,8 +116,8 @@ func drawnBy(c *diagnosis.Case, d *deeds, s timeline.StrandID) (out []drawn) {
 	return out
 }
 
-// unseen returns the waits of which it is not known whether random numbers were drawn:
-// those of unknown cause; without stacks also those for locks and for files.
+// unseen returns the waits that may be for random numbers: those of unknown cause, and without stacks also those for
+// locks and for files.
 func (e *entropy) unseen(c *diagnosis.Case) []diagnosis.Span {
 	out := unnamedWaits(c)
 	if c.Recorded(recording.HookStacks) {

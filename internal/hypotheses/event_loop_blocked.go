@@ -14,10 +14,12 @@ func eventLoopBlocked() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "event-loop-blocked",
 		Title: "A callback holds the event loop while others wait",
-		Doc: "Supported by requests and answers that wait in their sockets while the loop's thread computes, or sleeps in a call that blocks it, for at least 10 ms without turning " +
-			"to any other socket; or for at least 1 ms where it waits meanwhile for a peer or a timer, as a loop never should. The callback's own time is taken out too where under a quarter of an endpoint's requests hold the loop and others " +
-			"wait longer for them than they take. Waits behind many short callbacks are load, not a blocked loop; so is a long stretch of them, where what becomes ready in such stretches " +
-			"is nearly always turned to within an eighth of one: the loop looks at its sockets all the while.",
+		Doc: "The loop turns to no other socket until the callback returns.\n\n" +
+			"Support: requests and answers that wait in their sockets while the loop's thread computes, or sleeps in a call that blocks it, for at least 10 ms without turning to any other socket. If the thread waits for a peer or a timer in " +
+			"that call, as a loop never should, 1 ms is enough.\n\n" +
+			"Not this: waits behind many short callbacks, which are load. A long stretch of short callbacks does not count either. It shows in that what becomes ready during such stretches is nearly always turned to within an eighth of one: " +
+			"the loop looks at its sockets all the while.\n\n" +
+			"Saving: those waits are taken out of each request. If under a quarter of an endpoint's requests hold the loop, and others wait longer for them than they take, the callback's own time is taken out too.",
 		Needs:    []string{recording.HookSched, recording.HookIO, recording.HookArrivals},
 		Explains: []string{"accept-queue", "load"},
 		Test:     testEventLoopBlocked,
@@ -28,9 +30,9 @@ func eventLoopBlocked() diagnosis.Hypothesis {
 type hold struct {
 	from, to diagnosis.Time
 	cpu      Duration
-	blocked  Duration            // asleep in a callback: in a call that waits itself instead of the loop
-	idle     Duration            // of that, for a peer or a timer: for nobody of this process
-	by       diagnosis.RequestID // the request it turned to last, or None
+	blocked  Duration            // asleep in a callback: in a call that waits, in place of the loop
+	idle     Duration            // of that: for a peer or a timer, not for another thread of this process
+	by       diagnosis.RequestID // the request that it last turned to, or None
 }
 
 func testEventLoopBlocked(c *diagnosis.Case) diagnosis.Result {
@@ -114,10 +116,10 @@ func turns(c *diagnosis.Case, loop timeline.StrandID) []turn {
 // took is how long a loop was held.
 func (h *hold) took() Duration { return h.cpu + h.blocked }
 
-// asleep reports that a loop mostly slept in a hold.
+// asleep reports whether a loop mostly slept in a hold.
 func (h *hold) asleep() bool { return 2*h.blocked > h.took() }
 
-// long reports a hold that is a fault: by its length, or as a loop should not wait at all for a peer or a timer.
+// long reports whether a hold is a fault: it is long, or the loop waited for a peer or a timer, as a loop never should.
 func (h *hold) long(c *diagnosis.Case) bool {
 	return h.took() >= c.LongHold || h.idle >= milli && 2*h.idle > h.took()
 }
@@ -184,7 +186,7 @@ func findHolds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest 
 	return long, longest
 }
 
-// polls reports the system calls that wait for several sockets.
+// polls reports whether a system call waits for several sockets.
 func polls(syscall string) bool {
 	switch syscall {
 	case "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "io_uring_enter":
@@ -193,8 +195,8 @@ func polls(syscall string) bool {
 	return false
 }
 
-// inCallback reports whether a loop's sleep is no wait for its sockets: the callback goes on
-// after it. Where the loop was never seen to wait for sockets only short ones are taken for that.
+// inCallback reports whether a loop's sleep is not its wait for sockets, so that the callback goes on after it. If the
+// loop was never seen to wait for its sockets, only sleeps of up to 1 ms count, outside of calls that poll.
 func inCallback(iv timeline.Interval, own timeline.Poll) bool {
 	switch {
 	case iv.Off == nil:
@@ -205,7 +207,7 @@ func inCallback(iv timeline.Interval, own timeline.Poll) bool {
 	return !own.Has(iv.Off)
 }
 
-// forNobody reports a sleep of a loop for a peer or a timer: no lock, no other thread, no disk.
+// forNobody reports whether a loop sleeps for a peer or a timer: not for a lock, another thread or a disk.
 func forNobody(c *diagnosis.Case, loop timeline.StrandID, iv timeline.Interval) bool {
 	if iv.State != timeline.StateSleeping {
 		return false
@@ -295,7 +297,7 @@ func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bo
 	return where, spare, ev
 }
 
-// heldAlike reports that a loop is held for about as long each time.
+// heldAlike reports whether a loop is held for about as long each time.
 func heldAlike(long []hold) bool {
 	took := make([]Duration, len(long))
 	for i := range long {

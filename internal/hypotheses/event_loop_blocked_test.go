@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// Where callbacks sleep in calls that block the loop, computing elsewhere would mend nothing.
+// If callbacks sleep in calls that block the loop, computing elsewhere would help nothing.
 func TestFixOfABlockedLoop(t *testing.T) {
 	for story, want := range map[string]string{"supported": "worker_threads", "asleep-supported": "fs.promises"} {
 		text, err := os.ReadFile("testdata/event-loop-blocked/" + story + ".txt")

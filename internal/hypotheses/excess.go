@@ -13,8 +13,8 @@ import (
 // calls that opened a connection with that around calls that did not.
 const compared = 8
 
-// place is where in the code a call is made, as far as that can be seen: the how
-// manieth call of a request of an endpoint it is, and what it asks of whom.
+// place is where in the code a call is made, as far as that can be seen: its position among the calls of a request of
+// an endpoint, its peer and its operation.
 type place struct {
 	endpoint, peer, operation string
 	index                     int
@@ -28,9 +28,8 @@ type effort struct {
 	sum  Duration
 }
 
-// excess returns the own work by which requests with calls on new connections exceed
-// those with the same calls on reused ones: building sockets and contexts before
-// connect, tearing them down after the answer. What is taken is the difference of
+// excess returns the own work that requests with calls on new connections do beyond those with the same calls on reused
+// ones: they build sockets and contexts before connect, and tear them down after the answer. It takes the difference of
 // the medians, next to each call. known counts the calls that could be compared.
 func excess(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpan, known int) {
 	fresh := onNew(c, churned)
@@ -59,7 +58,7 @@ func excess(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpa
 	return out, known
 }
 
-// onNew collects, by place, the own work around churned calls, where there are enough.
+// onNew collects the own work around churned calls, for places that have enough of them.
 func onNew(c *diagnosis.Case, churned map[timeline.CallID]bool) map[place][]effort {
 	out := map[place][]effort{}
 	for _, id := range c.Measured() {
@@ -77,8 +76,7 @@ func onNew(c *diagnosis.Case, churned map[timeline.CallID]bool) map[place][]effo
 	return out
 }
 
-// onKept collects how much own work is around calls on reused connections at the same
-// places.
+// onKept collects how much own work is done around calls on reused connections at the same places.
 func onKept(c *diagnosis.Case, churned map[timeline.CallID]bool, fresh map[place][]effort) map[place][]Duration {
 	out := map[place][]Duration{}
 	if len(fresh) == 0 {
@@ -121,7 +119,7 @@ func eachEffort(c *diagnosis.Case, r *timeline.Request, visit func(at place, cal
 	}
 }
 
-// effortIn collects a request's own work outside of calls in a span.
+// effortIn collects a request's own work in a span, outside of calls.
 func effortIn(r *timeline.Request, call timeline.CallID, from, to diagnosis.Time) effort {
 	e := effort{call: call}
 	for s := r.Segments(); s.Next(); {
@@ -134,7 +132,7 @@ func effortIn(r *timeline.Request, call timeline.CallID, from, to diagnosis.Time
 	return e
 }
 
-// ownIn is how long that is.
+// ownIn returns how long that work takes.
 func ownIn(r *timeline.Request, from, to diagnosis.Time) (d Duration) {
 	for s := r.Segments(); s.Next(); {
 		if a, b := max(s.From, from), min(s.To, to); s.Call == timeline.None && ownCPU(&s.Segment) && a < b {
@@ -144,7 +142,7 @@ func ownIn(r *timeline.Request, from, to diagnosis.Time) (d Duration) {
 	return d
 }
 
-// nearest takes so much work from the end of it, or from its beginning.
+// nearest takes d of some work, from its beginning if first is set, else from its end.
 func nearest(work []setupSpan, d Duration, first bool) (out []setupSpan) {
 	for i := range work {
 		w := work[len(work)-1-i]

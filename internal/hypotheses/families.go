@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// families number the thread pools of strands, and add up time for each.
+// families numbers the thread pools of strands, and adds up time for each.
 type families struct {
 	c      *diagnosis.Case
 	strand map[timeline.StrandID]int
@@ -22,7 +22,7 @@ func newFamilies(c *diagnosis.Case) *families {
 	return &families{c: c, strand: map[timeline.StrandID]int{}, number: map[string]int{}}
 }
 
-// of returns the number of a strand's family, to which it adds so much time.
+// of returns the number of a strand's family, and adds d to its time.
 func (f *families) of(id timeline.StrandID, d Duration) int {
 	n, ok := f.strand[id]
 	if !ok {
@@ -38,7 +38,7 @@ func (f *families) of(id timeline.StrandID, d Duration) int {
 	return n
 }
 
-// longest returns the names of all by their time, the longest first.
+// longest returns the names of all families by their time, the longest first.
 func (f *families) longest() []string {
 	order := make([]int, len(f.names))
 	for i := range order {
@@ -54,8 +54,7 @@ func (f *families) longest() []string {
 	return out
 }
 
-// family is the name of a thread without its numbers: "http-nio-8080-exec-3" is of
-// "http-nio-*-exec-*".
+// family is the name of a thread without its numbers: "http-nio-8080-exec-3" belongs to "http-nio-*-exec-*".
 func family(name string) string {
 	var b strings.Builder
 	digits := false

@@ -5,17 +5,16 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// fannedOut returns what a request that has other threads make calls of a shape would
-// not wait if one of them made one call: its time from handing over the first to the end
-// of the last, but for as long as the longest single one takes there. Nil if fewer than
-// two of its calls were made so.
+// fannedOut is for a request that has other threads make calls of a shape. It returns what the request would not wait
+// if one of them made one call: its time from handing over the first to the end of the last, except for as long as the
+// longest single one takes there. Nil if fewer than two of its calls were made so.
 func fannedOut(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Span) {
 	keep, from, to, tasks := tasksOf(c, r, of)
 	if tasks < 2 {
 		return nil
 	}
 	list := r.SegmentList()
-	for i := len(list) - 1; i >= 0; i-- { // the first lay in a queue before
+	for i := len(list) - 1; i >= 0; i-- { // before that the first one lay in a queue
 		if s := &list[i]; s.To == from && s.Cause == timeline.CausePool && s.Phase == timeline.PhaseHandler {
 			from = s.From
 		}
@@ -25,7 +24,7 @@ func fannedOut(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosi
 			continue
 		}
 		span := diagnosis.Span{Request: r.ID, From: max(s.From, from), To: min(s.To, to)}
-		if s.Cause != timeline.CausePool { // no queue is part of what one call takes
+		if s.Cause != timeline.CausePool { // a queue is not part of what one call takes
 			if d := min(keep, max(0, span.To.Sub(span.From))); d > 0 {
 				span.From += diagnosis.Time(d)
 				keep -= d
@@ -36,13 +35,13 @@ func fannedOut(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosi
 		}
 	}
 	if out == nil {
-		out = []diagnosis.Span{} // it was made so, and nothing goes
+		out = []diagnosis.Span{} // its calls were made so, and nothing is saved
 	}
 	return out
 }
 
-// tasksOf returns how many calls of a shape other threads made for a request, from when
-// to when they worked for it, and how long the longest single one took them.
+// tasksOf returns how many calls of a shape other threads made for a request, the span in which they worked for it, and
+// how long the longest single call took them.
 func tasksOf(c *diagnosis.Case, r *timeline.Request, of shape) (longest Duration, from, to diagnosis.Time, tasks int) {
 	for _, p := range r.Parts {
 		var calls, most Duration

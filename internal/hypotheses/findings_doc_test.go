@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whoever has a finding on the screen finds it in docs/findings.md, once: each hypothesis
-// begins a row there, or a paragraph.
+// Every hypothesis is explained in docs/findings.md once, so that a finding on the screen can be looked up there: each
+// begins a row or a paragraph.
 func TestFindingsAreExplained(t *testing.T) {
 	text, err := os.ReadFile("../../docs/findings.md")
 	if err != nil {

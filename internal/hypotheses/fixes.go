@@ -2,7 +2,7 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-// reuseFix says how connections are kept and reused in a runtime's own words.
+// reuseFix says how to keep and reuse connections, in a runtime's own words.
 func reuseFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:
@@ -22,7 +22,7 @@ func reuseFix(rt recording.Runtime) string {
 	return "keep connections open between calls and reuse them: one client with a pool for the life of the process"
 }
 
-// asksToClose names what of a runtime's client asks the peer to end each connection.
+// asksToClose names what makes a runtime's client ask the peer to end each connection.
 func asksToClose(rt recording.Runtime) string {
 	if rt == recording.RuntimeGo {
 		return "Connection: close, DisableKeepAlives, Request.Close"
@@ -30,13 +30,13 @@ func asksToClose(rt recording.Runtime) string {
 	return "Connection: close"
 }
 
-// peerClosesFix says what to do where the peer ends the connections.
+// peerClosesFix says what to do if the peer ends the connections.
 func peerClosesFix(rt recording.Runtime) string {
 	return "the peer closes idle connections first: raise its idle (keep-alive) timeout above the pauses between calls; " +
 		"on our side: " + reuseFix(rt)
 }
 
-// idleFix says what to do where our side ends connections that were idle for a while.
+// idleFix says what to do if our side ends connections that were idle for a while.
 func idleFix(rt recording.Runtime) string {
 	const keep = "keep idle connections for longer than the pauses between calls: "
 	switch rt {
@@ -54,7 +54,7 @@ func idleFix(rt recording.Runtime) string {
 	return keep + "raise the idle timeout of the client's pool"
 }
 
-// loopFix says how work leaves the event loop: computing, or calls in which the loop sleeps.
+// loopFix says how to move work off the event loop: computing, or calls in which the loop sleeps.
 func loopFix(rt recording.Runtime, asleep bool) string {
 	switch rt {
 	case recording.RuntimeNode:
@@ -68,7 +68,7 @@ func loopFix(rt recording.Runtime, asleep bool) string {
 	return "move long computations off the event loop's thread to a pool of workers, or split them"
 }
 
-// sessionFix says how sessions of a database are kept in a runtime's own words.
+// sessionFix says how to keep sessions of a database, in a runtime's own words.
 func sessionFix(rt recording.Runtime) string {
 	const keep = "keep sessions open between requests, in one pool for the life of the process"
 	switch rt {

@@ -15,9 +15,13 @@ func gcPause() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "gc-pause",
 		Title: "The garbage collector stops requests",
-		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
-			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby), by waits to be read by a thread that does such work first, by waits for an interpreter whose holder does it, and by waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
-			"their own CPU leaves it undecided; so does that of requests of Go while stops were not recorded.",
+		Doc: "The collector stops all threads, works on the request's own thread, or takes the processors.\n\n" +
+			"Support: the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines). As far as stack samples show them (Go, V8, CPython, Ruby), these count too:\n\n" +
+			"- the collector's work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms;\n" +
+			"- waits to be read by a thread that does such work first, and waits for an interpreter whose holder does it;\n" +
+			"- waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go).\n\n" +
+			"Not this: own CPU leaves it undecided if too little is known of it, because the runtime's stacks were not recorded or under 50 samples of requests' own CPU were taken. So does the own CPU of requests of Go while stops were not recorded.\n\n" +
+			"Saving: all of that time is taken out of each request.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "interpreter-lock", "cpu-bound", "accept-queue", "load", "run-queue"},
 		Family:   familyInterpreters,
@@ -81,12 +85,12 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 		Fix:   fix,
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
-		AtLeast: len(did.spans) > 0, // a sample stands for a period of its clock, and counts what of that the strand ran
+		AtLeast: len(did.spans) > 0, // a sample stands for a period of its clock, of which what the strand ran counts
 	}}
 	return res
 }
 
-// advice says where collections come from, and what to do about them: where the code asks for them itself, not to.
+// advice says where collections come from, and what to do about them. If the code asks for them itself, it should not.
 func (k *collected) advice(c *diagnosis.Case) (from, fix string) {
 	if line := askedIn(c); line != "" {
 		return ", which the code mostly asks for itself (System.gc), in " + line, "do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep " +
@@ -98,8 +102,7 @@ func (k *collected) advice(c *diagnosis.Case) (from, fix string) {
 	return "", gcFix(servingRuntime(c), "")
 }
 
-// notSampled says that too few samples show what part of requests' own CPU is the
-// collector's; "" if all of it would be too little for a finding.
+// notSampled says that samples are too few to show the collector's part of own CPU; "" if all of that is too little.
 func notSampled(c *diagnosis.Case) string {
 	mean, share := perMean(c, diagnosis.Total(ownSpans(c)))
 	if mean < c.Resolution || share < c.Open {
@@ -108,9 +111,8 @@ func notSampled(c *diagnosis.Case) string {
 	return "a request has " + diagnosis.Human(mean) + " of own CPU on average, of which too few samples show what part is the collector's"
 }
 
-// pausedWords says how the collector stops requests, where that is most of the total: in pauses, of
-// which stopped is what they wait; as threads of its own have the processors, for which they are
-// queued; or by work on the threads that serve them.
+// pausedWords says how the collector stops requests, by what is most of the total: pauses (they wait for stopped),
+// waits for processors that the collector's own threads have (queued), or work on the threads that serve them.
 func pausedWords(pauses []Duration, stopped, queued, total Duration) string {
 	switch {
 	case 2*queued >= total:
@@ -121,8 +123,8 @@ func pausedWords(pauses []Duration, stopped, queued, total Duration) string {
 	return ", in " + diagnosis.Plural(len(pauses), "pause") + " of up to " + diagnosis.Human(pauses[len(pauses)-1])
 }
 
-// askedIn is where the code of a JVM asks for collections, if that is when processes are stopped for most of the time
-// that they are; else "". Whoever asks is stopped as well.
+// askedIn is where a JVM's code asks for collections, if those are most of the time that processes are stopped; else
+// "". The thread that asks is stopped as well.
 func askedIn(c *diagnosis.Case) string {
 	in := stacksIn(c, func(of recording.FrameType) []string {
 		if of == recording.FrameJVM {
@@ -195,8 +197,7 @@ func stopsOf(c *diagnosis.Case) (out []stop) {
 	return out
 }
 
-// collectors returns, by type of frame, how the names of functions begin in which a
-// runtime collects garbage on the thread that allocates.
+// collectors returns, by type of frame, prefixes of functions in which a runtime collects on the thread that allocates.
 func collectors(of recording.FrameType) []string {
 	switch of {
 	case recording.FrameGo:
@@ -206,16 +207,16 @@ func collectors(of recording.FrameType) []string {
 			"v8::internal::Heap::CollectGarbage", "v8::internal::Heap::PerformGarbageCollection", "v8::internal::Heap::Scavenge", "v8::internal::MarkCompactCollector",
 			"v8::internal::IncrementalMarking", "gc_collect", "_PyGC_Collect", "PyGC_Collect", "gc_start", "gc_marks", "gc_sweep", "garbage_collect",
 		}
-	case recording.FrameRuby: // frames that stand for what its collector does
+	case recording.FrameRuby: // frames that stand for the work of its collector
 		return []string{"(garbage collection)", "(marking)", "(sweeping)", "(compacting)"}
 	}
 	return nil
 }
 
-// ofCollectors says of each stack whether it is the collector's.
+// ofCollectors reports for each stack whether it is the collector's.
 func ofCollectors(c *diagnosis.Case) []bool { return stacksIn(c, collectors) }
 
-// stacksIn says of each stack whether it is in or beneath functions whose names begin so.
+// stacksIn reports for each stack whether it is in or beneath functions whose names begin so.
 func stacksIn(c *diagnosis.Case, names func(recording.FrameType) []string) []bool {
 	in := make([]bool, len(c.Stacks))
 	for i := range c.Stacks {
@@ -227,8 +228,7 @@ func stacksIn(c *diagnosis.Case, names func(recording.FrameType) []string) []boo
 	return in
 }
 
-// collectorWorkers returns, by type of frame, how the names of functions begin in which a runtime
-// collects garbage on threads of its own, beside those that allocate.
+// collectorWorkers returns, by type of frame, prefixes of functions in which a runtime collects on its own threads.
 func collectorWorkers(of recording.FrameType) []string {
 	if of == recording.FrameGo {
 		return []string{"runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge"}
@@ -236,8 +236,8 @@ func collectorWorkers(of recording.FrameType) []string {
 	return nil
 }
 
-// behindCollecting returns what requests wait for a processor while the collector's own threads
-// have them: its share of what was sampled of their process then.
+// behindCollecting returns what requests wait for a processor while the collector's own threads have them: the
+// collector's share of what was sampled of their process then.
 func behindCollecting(c *diagnosis.Case) []diagnosis.Span {
 	in := stacksIn(c, collectorWorkers)
 	if !slices.Contains(in, true) {
@@ -246,8 +246,8 @@ func behindCollecting(c *diagnosis.Case) []diagnosis.Span {
 	return queuedBehind(c, func(s timeline.StackID) bool { return s >= 0 && in[s] })
 }
 
-// behindCollectors returns what requests wait for event loops while those collect: in
-// stretches that hold a loop for long, around the samples that show it.
+// behindCollectors returns what requests wait for event loops that collect meanwhile: in stretches that hold a loop for
+// long, around the samples that show it.
 func behindCollectors(c *diagnosis.Case) (out []diagnosis.Span) {
 	in, sampled := ofCollectors(c), newSamples(c)
 	for _, loop := range c.Loops() {
@@ -265,8 +265,8 @@ func behindCollectors(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// behindInterpretersCollecting returns what requests wait for interpreters while who has them collects: of the
-// waits behind holders that compute as much as the collector has of what was sampled of those.
+// behindInterpretersCollecting returns what requests wait for interpreters whose holders collect. Of the waits behind
+// holders that compute, it is the collector's share of what was sampled of those.
 func behindInterpretersCollecting(c *diagnosis.Case) (out []diagnosis.Span) {
 	in := ofCollectors(c)
 	if !slices.Contains(in, true) {
@@ -294,9 +294,9 @@ func behindInterpretersCollecting(c *diagnosis.Case) (out []diagnosis.Span) {
 // collected is what samples show of the collector's work on requests' own CPU.
 type collected struct {
 	spans   []diagnosis.Span // merged; shared
-	samples int              // of all own CPU
-	lines   tally            // where in the service's code it is called, each time that this is known
-	known   Duration         // their sum
+	samples int              // samples of all own CPU
+	lines   tally            // by the line in the service's code that calls it, as far as that is known
+	known   Duration         // the time of all these samples, with such a line or without
 }
 
 func collecting(c *diagnosis.Case) *collected {
@@ -321,7 +321,8 @@ func collecting(c *diagnosis.Case) *collected {
 	}).(*collected)
 }
 
-// called is where nearly all of it is, as where code asks for it, or makes very much; else "": it comes wherever something is allocated.
+// called is the line that calls nearly all of it, as when code asks for it or makes very much; else "": it comes
+// anywhere.
 func (k *collected) called() string {
 	if line, _ := k.lines.most(); line != "" && 10*k.lines[line] >= 9*k.known {
 		return line
@@ -329,8 +330,7 @@ func (k *collected) called() string {
 	return ""
 }
 
-// assisted reports whether requests are served in a runtime whose collector runs on
-// the threads that allocate.
+// assisted reports whether requests are served in a runtime whose collector runs on threads that allocate.
 func assisted(c *diagnosis.Case) bool {
 	switch servingRuntime(c) {
 	case recording.RuntimeGo, recording.RuntimeNode, recording.RuntimePython, recording.RuntimeRuby:
@@ -347,7 +347,7 @@ func servingRuntime(c *diagnosis.Case) recording.Runtime {
 	return recording.RuntimeNative
 }
 
-// gcFix says how to have the collector work less, in a runtime's own words; at: where nearly all of that work is, if it is known.
+// gcFix says how to make the collector work less, in a runtime's own words; at: where nearly all of that is, or "".
 func gcFix(rt recording.Runtime, at string) string {
 	if at != "" {
 		at = " in " + at + " (what it makes may do for many requests)"
@@ -367,8 +367,9 @@ func gcFix(rt recording.Runtime, at string) string {
 	return "allocate less" + at + ", or give the heap more room"
 }
 
-// behindReadersCollecting returns what requests wait to be read while the threads that then read them collect, as some are told to when
-// they have answered another: of the time in which those run, or wait for a processor to, the collector's share of what was sampled of them meanwhile.
+// behindReadersCollecting returns what requests wait to be read while the threads that then read them collect, as some
+// are told to after an answer. Of the time in which those run, or wait for a processor to, it is the collector's share
+// of what was sampled of them meanwhile.
 func behindReadersCollecting(c *diagnosis.Case) (spans []diagnosis.Span) {
 	in := ofCollectors(c)
 	for _, id := range c.Measured() {

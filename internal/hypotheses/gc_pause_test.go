@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// collectedBeside plays a Go service on one processor: requests 50 ms apart compute 1.2 ms each, and
-// every third one waits 8 ms for the processor meanwhile, which another thread has, to do as named.
+// collectedBeside plays a Go service on one processor. Requests 50 ms apart compute 1.2 ms each. Every third one waits
+// 8 ms for the processor meanwhile, which another thread uses for what does names.
 func collectedBeside(does string) *recording.Recording {
 	l := goLines{
 		`000000001us manifest cpus=1 hooks="sched io sockets arrivals goroutines go-calls parks samples stacks"`,
@@ -22,7 +22,7 @@ func collectedBeside(does string) *recording.Recording {
 		`000000001us frame id=1 type=go function=main.handle`, `000000001us stack id=1 frame=1`,
 		`000000001us frame id=2 type=go function=` + does, `000000001us stack id=2 frame=2`,
 	}
-	slept, worked := 1, 1 // since when each thread is off
+	slept, worked := 1, 1 // since when each thread is off its processor
 	for i := range requestsPlayed {
 		at := (i + 1) * 50_000
 		l.at(at, "off thread=1 since=%dus woken=%dus syscall=epoll_pwait waker-kind=interrupt", slept, at-5)
@@ -47,8 +47,8 @@ func collectedBeside(does string) *recording.Recording {
 	return l.recording()
 }
 
-// Node's loop waits a moment for the threads that help its collector, and collects for long
-// itself: the pauses are not what takes the time.
+// Node's loop waits a moment for the threads that help its collector, and itself collects for long: the pauses are not
+// what takes the time.
 func TestPausedWords(t *testing.T) {
 	const onThreads = ", on the threads that serve them"
 	pauses := []Duration{1 * milli, 4 * milli}
@@ -68,8 +68,8 @@ func TestPausedWords(t *testing.T) {
 	}
 }
 
-// Another program has the processor for 1 ms after each 2 ms of a request's 20: of its ten pieces two have a sample, both of the
-// collector. The others are the collector's, too: the clock's period is longer than they are.
+// Another program has the processor for 1 ms after each 2 ms of a request's 20 ms. Of its ten pieces two have a sample,
+// both of the collector. The other pieces are the collector's too: the clock's period is longer than they are.
 func TestPiecesBetweenSamplesAreWhatThoseAre(t *testing.T) {
 	text := `
 1ms manifest cpus=2 hooks="sched io sockets arrivals samples stacks"
@@ -111,7 +111,8 @@ func TestPiecesBetweenSamplesAreWhatThoseAre(t *testing.T) {
 	}
 }
 
-// The stops of the recording of a JVM that collects, in threads that call System.gc, as the JDK does itself once direct memory has run out.
+// The stops are those in the recording of a JVM that collects, in threads that call System.gc, as the JDK itself does
+// once direct memory has run out.
 func TestCollectionsThatAreAskedFor(t *testing.T) {
 	text, err := os.ReadFile("testdata/gc-pause/supported.txt")
 	if err != nil {

@@ -10,32 +10,31 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// program is what a process ran while it served requests. One that began another program
-// is two.
+// program is what a process ran while it served requests. A process that began another program counts as two.
 type program struct {
 	programKey
-	born, ended diagnosis.Time // NoTime: not known; it goes on
+	born, ended diagnosis.Time // NoTime: born is not known; it has not ended
 	first       diagnosis.Time // when the first request that it served arrived
 }
 
 type programKey struct {
 	process recording.ProcessID
-	earlier bool // than what the process runs at the end
+	earlier bool // not what the process runs at the end, but what it ran before
 }
 
-// programs are those that served requests, the oldest first.
+// programs holds the programs that served requests, the oldest first.
 type programs struct {
 	list  []program
 	of    []int                 // by request: which one served it, or None
 	order []diagnosis.RequestID // measured requests as they arrived
 }
 
-// generation is a run of programs that served requests before, or after, others.
+// generation is a run of programs that served requests before or after others.
 type generation struct {
 	*programs
-	from, to int            // of list
+	from, to int            // indexes into list
 	first    diagnosis.Time // when its first request arrived
-	ended    diagnosis.Time // when its last program did; NoTime: one goes on
+	ended    diagnosis.Time // when its last program ended; NoTime: one still runs
 }
 
 // served reports whether one of its programs served a request.
@@ -45,7 +44,7 @@ func (g *generation) served(id diagnosis.RequestID) bool {
 
 func (g *generation) size() int { return g.to - g.from }
 
-// name says which processes it is.
+// name says which processes a generation is.
 func (g *generation) name(c *diagnosis.Case) string {
 	if g.size() > 1 {
 		return processes(g.size())
@@ -65,9 +64,9 @@ func processes(n int) string {
 	return diagnosis.Thousands(int64(n)) + " processes"
 }
 
-// generations finds the last two generations; young is nil if there is but one. replaced
-// is how many of its programs have ended. A generation has ended when all its programs
-// have, and the next one begins after it had served for a while.
+// generations finds the last two generations; young is nil if there is only one. replaced counts the programs of that
+// one that have ended. A generation has ended when all its programs have. The next one begins after it had served for a
+// while.
 func generations(c *diagnosis.Case) (old, young *generation, replaced int) {
 	p := programsOf(c)
 	from := 0
@@ -144,9 +143,8 @@ func (p *programs) generation(from, to int) *generation {
 	return g
 }
 
-// followed reports whether later programs took over from a generation: its own have all
-// ended, the others began when those had served some requests, and served some after
-// their end.
+// followed reports whether later programs took over from a generation: all of its own have ended, the others began
+// after those had served some requests, and the others served some after that end.
 func (p *programs) followed(g *generation, c *diagnosis.Case) bool {
 	begun := p.list[g.to].born
 	if g.ended == recording.NoTime || begun == recording.NoTime {

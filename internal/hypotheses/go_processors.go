@@ -11,14 +11,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// processors are those that Go allows a process, fewer than the host has, and what requests
-// waited for their turn on them.
+// processors are those that Go allows a process (fewer than the host has), and what requests waited for a turn on them.
 type processors struct {
 	of    *timeline.Process
 	spans []diagnosis.Span
 }
 
-// fewProcessors returns those for which requests waited most; nil if there are none.
+// fewProcessors returns those that requests waited for most; nil if there are none.
 func fewProcessors(c *diagnosis.Case) *processors {
 	few := map[recording.ProcessID]*processors{}
 	for i := range c.Processes {
@@ -68,7 +67,7 @@ func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// joined are the spans of time in which any request waited, in order and disjoint.
+// joined returns the spans of time in which any request waited, in order and disjoint.
 func (k *processors) joined() []diagnosis.Span {
 	spans := slices.Clone(k.spans)
 	slices.SortFunc(spans, func(a, b diagnosis.Span) int { return cmp.Compare(a.From, b.From) })

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/build"
 )
 
-// A goroutine's request sends ten metrics, one each 30 us: whether it ran meanwhile is not
-// recorded, and a send took no longer than since the one before.
+// A goroutine's request sends ten metrics, one every 30 us. Whether it ran meanwhile is not recorded, so a send took no
+// longer than the time since the one before.
 func TestWhatAGoroutinesSendsTake(t *testing.T) {
 	rec := waiting(func(int) bool { return false }, func(l *goLines, _, at int) {
 		for k := range 10 {

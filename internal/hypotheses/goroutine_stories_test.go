@@ -12,13 +12,13 @@ import (
 // goLines collects facts in text form, in any order.
 type goLines []string
 
-// at adds a fact at a time in microseconds; numbers in it in braces are such times, too.
+// at adds a fact at a time in microseconds.
 func (l *goLines) at(us int, fact string, times ...any) {
 	*l = append(*l, fmt.Sprintf("%09dus ", us)+fmt.Sprintf(fact, times...))
 }
 
-// waiting plays requests to a Go service, 50 ms apart, that wait 20 ms each for what is
-// not known, or for a mutex that another goroutine has, which computes meanwhile.
+// waiting plays requests to a Go service, 50 ms apart, that wait 20 ms each: for something unknown, or for a mutex that
+// another goroutine holds while it computes.
 func waiting(forMutex func(i int) bool, more func(l *goLines, i, at int)) *recording.Recording {
 	l := goLines{
 		`000000001us manifest cpus=2 hooks="sched io sockets arrivals goroutines parks samples stacks"`,
@@ -46,7 +46,7 @@ func waiting(forMutex func(i int) bool, more func(l *goLines, i, at int)) *recor
 	return l.recording()
 }
 
-// recording is what was collected, up to the end of all stories.
+// recording returns what was collected, up to the end of all stories.
 func (l goLines) recording() *recording.Recording {
 	l.at(1_300_001, "end reason=time")
 	slices.SortStableFunc(l, func(a, b string) int { return cmp.Compare(a[:9], b[:9]) })
@@ -60,9 +60,9 @@ func (l goLines) recording() *recording.Recording {
 	return rec
 }
 
-// oneWorker plays a Go service whose one goroutine, 23, takes tasks from a channel with a
-// buffer: each a call of 5 ms. Requests come six at once and wait for their results in a
-// select each. There is one processor, but the goroutine computes nothing.
+// oneWorker plays a Go service in which one goroutine, 23, takes tasks from a channel with a buffer; each task is a
+// call of 5 ms. Requests come six at once, and each waits for its result in a select. There is one processor, but the
+// goroutine computes nothing.
 func oneWorker() *recording.Recording {
 	const atOnce, takes = 6, 5_000
 	l := goLines{
@@ -101,9 +101,8 @@ func oneWorker() *recording.Recording {
 	return l.recording()
 }
 
-// oneForAll plays a Go service of which six requests at once wait for a result, in a
-// WaitGroup, that the first of them gets with a call of 5 ms; or, where it comes late, that
-// the last of them does, which is read 4 ms after the others began to wait.
+// oneForAll plays a Go service in which six requests at once wait for a result, in a WaitGroup. The first of them gets
+// it with a call of 5 ms. If late is set, the last one does, and it is read 4 ms after the others began to wait.
 func oneForAll(late bool) *recording.Recording {
 	const atOnce, takes = 6, 5_000
 	l := goLines{
@@ -148,9 +147,8 @@ func oneForAll(late bool) *recording.Recording {
 	return l.recording()
 }
 
-// oneProcessor plays a Go service that may run one goroutine at once, on a host with two
-// processors. Every 50 ms another goroutine computes for 20 ms, on thread 2, and then a
-// request, which came meanwhile, is read on thread 1.
+// oneProcessor plays a Go service that may run one goroutine at once, on a host with two processors. Every 50 ms
+// another goroutine computes for 20 ms, on thread 2. A request that came meanwhile is then read on thread 1.
 func oneProcessor(procs int) *recording.Recording {
 	l := goLines{
 		`000000001us manifest cpus=2 hooks="sched io sockets arrivals host goroutines parks samples stacks"`,
@@ -180,7 +178,7 @@ func oneProcessor(procs int) *recording.Recording {
 	return l.recording()
 }
 
-// goroutineStories are Go services of which it was not seen all the time who waits for whom.
+// goroutineStories are Go services in which waits were not recorded all the time.
 func goroutineStories() []story {
 	none := func(int) bool { return false }
 	away := func(what string, from, to int) func(*goLines, int, int) {

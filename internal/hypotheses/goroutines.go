@@ -9,20 +9,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// missingParks is the code of what says that waits of goroutines for locks were not seen
-// for some of the time.
+// missingParks is the code of a note in a recording: for some of the time, waits of goroutines for locks were not seen.
 const missingParks = "go-locks"
 
-// parksKnown reports that the waits of goroutines for locks were recorded, but for spans
-// that are known.
+// parksKnown reports whether waits of goroutines for locks were recorded, except in spans that are known.
 func parksKnown(c *diagnosis.Case) bool {
 	return c.Recorded(recording.HookParks) &&
 		!slices.ContainsFunc(c.Missing, func(m recording.Missing) bool { return m.What == missingParks && m.Timed == 0 })
 }
 
-// hiddenLocks are the unnamedWaits that may be for a lock: those of goroutines are not
-// where waits for locks were recorded from when they left the processor until they were
-// back.
+// hiddenLocks returns the unnamedWaits that may be for a lock. Those of goroutines are not, if waits for locks were
+// recorded from when the goroutine left the processor until it was back.
 func hiddenLocks(c *diagnosis.Case) []diagnosis.Span {
 	known := parksKnown(c)
 	return slices.DeleteFunc(unnamedWaits(c), func(s diagnosis.Span) bool {
@@ -38,7 +35,7 @@ func hiddenLocks(c *diagnosis.Case) []diagnosis.Span {
 	})
 }
 
-// away is the longest span around a piece of a request in which it was on no processor.
+// away returns the longest span around a piece of a request in which the request was on no processor.
 func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 	from, to = r.Start, r.End
 	list := r.SegmentList()
@@ -57,8 +54,8 @@ func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 	return from, to
 }
 
-// unseenPauses returns the pieces in which requests of Go computed, or were ready to,
-// while it was not seen whether all goroutines were stopped.
+// unseenPauses returns the pieces in which requests of Go computed, or were ready to, while stops of all goroutines
+// were not recorded.
 func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
 	recorded := c.Recorded(recording.HookParks)
 	some := func(r *timeline.Request) bool {
@@ -79,12 +76,12 @@ func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
 	return c.Merged(out)
 }
 
-// mayBeStopped picks the pieces in which a stop of all goroutines makes a difference.
+// mayBeStopped picks the segments in which a stop of all goroutines makes a difference.
 func mayBeStopped(_ *timeline.Request, s *timeline.Segment) bool {
 	return ownCPU(s) || s.Cause == timeline.CauseRunnable
 }
 
-// goroutines reports that all of some strands are goroutines.
+// goroutines reports whether all of some strands are goroutines.
 func goroutines(c *diagnosis.Case, by map[timeline.StrandID]Duration) bool {
 	for s := range by {
 		if c.Strands[s].Goroutine == recording.NoGoroutine {
@@ -94,8 +91,8 @@ func goroutines(c *diagnosis.Case, by map[timeline.StrandID]Duration) bool {
 	return true
 }
 
-// computing names the place where holders of a lock computed most of their time; in Go,
-// of the service's own code, with its line.
+// computing names the place where holders of a lock computed most of their time; in Go, in the service's own code, with
+// its line.
 func (k *contention) computing(c *diagnosis.Case) string {
 	if runtimeOf(c, k.process(c)) == recording.RuntimeGo {
 		return k.calledFrom(c, deedCPU)

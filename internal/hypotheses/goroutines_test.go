@@ -11,9 +11,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A Go service whose requests wait 20 ms for something that is not known: with the waits
-// of goroutines recorded, that is no lock; without, or with some lost, it may be one. The
-// stop of all goroutines counts only where a request could have run.
+// The requests of a Go service wait 20 ms for something unknown. If the waits of goroutines were recorded, it is no
+// lock. If they were not, or some were lost, it may be one. A stop of all goroutines counts only where a request could
+// have run.
 func TestWhatIsUnknownOfGoroutinesIsNoLock(t *testing.T) {
 	const head = `
 1ms manifest cpus=2 hooks="HOOKS"
@@ -70,7 +70,7 @@ func TestWhatIsUnknownOfGoroutinesIsNoLock(t *testing.T) {
 	}
 }
 
-// Own CPU may hide stops of all goroutines exactly as long as these were not recorded.
+// Own CPU may hide stops of all goroutines exactly for as long as those were not recorded.
 func TestStopsThatWereNotRecorded(t *testing.T) {
 	for _, c := range []struct {
 		from, to, want int
@@ -79,7 +79,7 @@ func TestStopsThatWereNotRecorded(t *testing.T) {
 		{30_000, 40_000, 0, true}, // between two requests
 		{200, 300, 100, true},     // 100 us of the 700 us that each request computes
 		{-1000, 10_000, 700, true},
-		{30_000, 40_000, 810, false}, // none was, ever: 110 us more of it go by after the wait, or ready to run
+		{30_000, 40_000, 810, false}, // none was ever recorded: another 110 us go by after the wait, or ready to run
 	} {
 		none := func(int) bool { return false }
 		rec := waiting(none, func(l *goLines, _, at int) { l.at(at+c.to, "unseen what=go-pauses from=%dus", at+c.from) })
@@ -102,8 +102,8 @@ func TestStopsThatWereNotRecorded(t *testing.T) {
 	}
 }
 
-// A goroutine lets another go 50 us after 20 ms of which nothing is known: the stack of
-// that does not say where it was before.
+// A goroutine lets another one go 50 us after 20 ms of which nothing is known. The stack of that does not show where it
+// was before.
 func TestWhereAGoroutineLetsGoIsNotWhereItWaited(t *testing.T) {
 	none := func(int) bool { return false }
 	rec := waiting(none, func(l *goLines, i, at int) {
@@ -128,8 +128,8 @@ func TestWhereAGoroutineLetsGoIsNotWhereItWaited(t *testing.T) {
 	}
 }
 
-// Requests of Go that compute for 700 us, while it is not recorded whether all goroutines
-// are stopped: their CPU time may be the collector's. It may not where that is recorded.
+// Requests of Go compute for 700 us while stops of all goroutines are not recorded: their CPU time may be the
+// collector's. If stops are recorded, it may not.
 func TestStopsThatWereNotRecordedLeaveItOpen(t *testing.T) {
 	none := func(int) bool { return false }
 	for to, want := range map[int]string{-500: "", 10_000: "went by while it was not recorded whether all goroutines were stopped"} {

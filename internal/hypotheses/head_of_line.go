@@ -14,27 +14,28 @@ func headOfLine() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "head-of-line",
 		Title: "Calls wait behind others, on a connection that they share or at a peer that does one thing at a time",
-		Doc: "Supported by calls that were sent on a connection on which the peer owed the answer to an earlier call of somebody else: another request, or work that belongs to none. " +
-			"Peers answer what comes on one connection in order, so until that answer is there the call stands in a queue, however fast the peer is. Calls of the request itself do not count, " +
-			"nor do waits below a tenth of a millisecond, as where answers come together. Supported too, on other connections, by a peer that does one thing at a time: of at least 8 calls that were sent " +
-			"while one of another operation was under way there, which takes 4 times as long as those usually do, 9 in 10 were answered right after that. Taken out of each request: that wait. What calls of that other operation wait for each other stays, " +
-			"as it would at another instance that is asked for them.",
+		Doc: "The call itself would be fast, but something else is answered first.\n\n" +
+			"Support: calls that were sent on a connection on which the peer still owed the answer to an earlier call of somebody else: another request, or work that belongs to none. Peers answer what comes on one connection in order, so the " +
+			"call stands in a queue until that answer is there, however fast the peer is. On other connections it is supported by a peer that does one thing at a time. At least 8 calls must have been sent while one of another operation, which " +
+			"takes 4 times as long as those usually do, was under way there; 9 in 10 of them must have been answered right after it.\n\n" +
+			"Not this: earlier calls of the request itself, and waits below a tenth of a millisecond, as where answers come together.\n\n" +
+			"Saving: that wait is taken out of each request. What calls of the other operation wait for each other stays, as it would at another instance that is asked for them.",
 		Needs:    []string{recording.HookIO, recording.HookArrivals},
 		Explains: []string{"slow-peer", "pool-exhausted"},
 		Test:     testHeadOfLine,
 	}
 }
 
-// lineOf are the waits of requests behind calls of one operation on connections to one peer.
+// lineOf holds the waits of requests behind calls of one operation to one peer.
 type lineOf struct {
 	peer, ahead string // ahead: the operation that was waited for
 	spans       []diagnosis.Span
 	longest     Duration
-	calls       map[timeline.CallID]bool // that waited
-	heads       []timeline.CallID        // that were waited for
+	calls       map[timeline.CallID]bool // calls that waited
+	heads       []timeline.CallID        // calls that were waited for
 	conns       map[recording.ConnID]bool
-	owners      tally // of the calls ahead, by whose they are
-	asked       int   // calls that were sent while one of them was under way at the peer
+	owners      tally // by whose the calls ahead are
+	asked       int   // calls sent while one of those was under way at the peer
 }
 
 func testHeadOfLine(c *diagnosis.Case) diagnosis.Result {
@@ -57,12 +58,12 @@ func testHeadOfLine(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// stoodBehind reports a piece of a request's time in which its call stood behind another's.
+// stoodBehind reports whether a request's call stood behind another one in a segment.
 func stoodBehind(c *diagnosis.Case, g *timeline.Segment) bool {
 	return g.Phase == timeline.PhaseQueue && g.Call != timeline.None && g.From >= c.Calls[g.Call].Sent && g.From < c.Calls[g.Call].Turn
 }
 
-// linesOf collects those waits by peer and by what was waited for, the longest in all first.
+// linesOf collects those waits by peer and by the operation that was waited for, the longest total first.
 func linesOf(c *diagnosis.Case) []*lineOf {
 	type key struct{ peer, ahead string }
 	of := map[key]*lineOf{}
@@ -99,7 +100,7 @@ func linesOf(c *diagnosis.Case) []*lineOf {
 	return out
 }
 
-// ownerOf says whose a call is, to go after its name: an endpoint's, or no request's.
+// ownerOf says whose a call is, to follow its name: it belongs to an endpoint, or to no request.
 func ownerOf(c *diagnosis.Case, k *timeline.Call) string {
 	if k.Request == timeline.None {
 		return ", which belongs to no request,"
@@ -145,8 +146,8 @@ func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// keepsBusy reports that what was ahead kept a peer at work that does one thing at a time, as Redis does: who
-// asks on another connection waits for that as well. What waits there for something to happen does not.
+// keepsBusy reports whether the calls ahead kept busy a peer that does one thing at a time, as Redis does. Calls on
+// other connections wait for that as well. A call that waits there for something to happen does not keep it busy.
 func (l *lineOf) keepsBusy(c *diagnosis.Case) bool {
 	var there, all Duration
 	for _, id := range l.heads {

@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestHealthyServicesGetNoFinding plays services that nobody should be woken for.
+// TestHealthyServicesGetNoFinding plays services for which nobody should be woken up.
 func TestHealthyServicesGetNoFinding(t *testing.T) {
 	own := cost{before: 600 * us, handshake: 900 * us, after: 200 * us, remote: 600 * us}
 	for name, s := range map[string]*scenario{
@@ -23,7 +23,7 @@ func TestHealthyServicesGetNoFinding(t *testing.T) {
 	}
 }
 
-// irregular plays n requests whose gaps vary between nothing and twice the mean.
+// irregular plays n requests with gaps between nothing and twice the mean.
 func irregular(n int, mean recording.Time, c cost) *scenario {
 	l := newLoop(true)
 	at, seed := 10_000*us, uint64(1)

@@ -14,9 +14,13 @@ func heldWhileWaiting() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "held-while-waiting",
 		Title: "Transactions are held open over other work, and others wait for them",
-		Doc: "Supported by requests that wait behind sessions of PostgreSQL or MySQL that are idle in transaction: for a pooled connection whose holder has a transaction open and asks its session nothing, " +
-			"or for the answer to a statement that writes to a table which an open transaction of another session has written to, or reads of it to write to it after that, if at least 80 % of such answers that take 3 times as long as usual come as that one ends: within a quarter of the time between its end and the one before. " +
-			"Taken out of each request: the part of those waits in which the other session was idle. That a request is slow itself between BEGIN and COMMIT is other suspects' matter; how long, and what it does, is said here.",
+		Doc: "Others wait for their connections or locks, while their own requests do something else.\n\n" +
+			"Support: requests that wait behind sessions of PostgreSQL or MySQL that are idle in transaction, in one of two ways:\n\n" +
+			"- for a pooled connection whose holder has a transaction open and asks its session nothing;\n" +
+			"- for the answer to a statement that writes to a table to which an open transaction of another session has written, or that reads from such a table before it writes to it. At least 80 % of such answers that take 3 times as long as " +
+			"usual must come as the other transaction ends: within a quarter of the time between its end and the one before.\n\n" +
+			"Not this: a request that is itself slow between BEGIN and COMMIT belongs to other hypotheses. How long that takes, and what it does meanwhile, is reported here.\n\n" +
+			"Saving: the part of those waits in which the other session was idle is taken out of each request.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"pool-exhausted", "slow-peer", "accept-queue", "load"},
 		Family:   familyPools,
@@ -44,24 +48,24 @@ func testHeldWhileWaiting(c *diagnosis.Case) diagnosis.Result {
 		Next:     "dwell show REC --slowest 3 shows the statements of single requests and what is between them",
 		Spans:    behind,
 		Evidence: ev,
-		AtLeast:  true, // of a queue only the last before it is known
+		AtLeast:  true, // of a queue of transactions only the last one ahead is known
 	}}
 	return res
 }
 
-// held are the transactions that requests held open.
+// held describes the transactions that requests held open.
 type held struct {
 	c          *diagnosis.Case
 	telemetry  *telemetry
 	open       []timeline.Transaction // in order of their start
 	idle       map[timeline.StrandID][]window
 	idleOf     [][]window               // of each transaction: its gaps, in order
-	reads      map[timeline.CallID]bool // statements that lock what they read
+	reads      map[timeline.CallID]bool // statements that lock the rows they read
 	all, gaps  Duration
 	sends      int
-	did        [heldKinds]Duration // meanwhile
-	others     tally               // of that, calls to other peers
-	long, ends int                 // statements that took long while a session was idle; those that ended as it did
+	did        [heldKinds]Duration // meanwhile, by kind
+	others     tally               // of that: calls to other peers
+	long, ends int                 // long: statements that took long while a session was idle; ends: those of them that ended as it did
 }
 
 // What a request does while its session is idle in transaction.
@@ -91,7 +95,7 @@ func newHeld(c *diagnosis.Case) *held {
 	return h
 }
 
-// between lists when a transaction's session was idle, and adds up what its request did.
+// between lists the gaps in which a transaction's session was idle, and adds up what its request did in them.
 func (h *held) between(x *timeline.Transaction) (out []window) {
 	at := x.From
 	for _, id := range x.Calls {
@@ -106,7 +110,7 @@ func (h *held) between(x *timeline.Transaction) (out []window) {
 	return out
 }
 
-// add sorts what the strand of a call did in a span.
+// add sorts what the strand of a call did in a gap.
 func (h *held) add(call *timeline.Call, w window) {
 	if call.Strand == timeline.None {
 		return
@@ -185,7 +189,7 @@ func (h *held) lead() string {
 	return "sessions are idle for " + diagnosis.Percent(h.idleShare()) + " of the time of " + diagnosis.Plural(len(h.open), "transaction") + ", and no request was seen to wait behind that"
 }
 
-// peer is the database with the most transactions.
+// peer is the database with the most time in transactions.
 func (h *held) peer() string {
 	of := tally{}
 	for i := range h.open {
@@ -195,7 +199,7 @@ func (h *held) peer() string {
 	return name
 }
 
-// unread says that there are sessions whose protocol is not read; "" if there are none.
+// unread says that there are sessions whose protocol cannot be read; "" if there are none.
 func (h *held) unread() string {
 	if len(h.open) > 0 {
 		return ""
@@ -209,8 +213,8 @@ func (h *held) unread() string {
 	return ""
 }
 
-// sqlPort reports the ports of databases with transactions: PostgreSQL, PgBouncer, MySQL,
-// SQL Server, Oracle.
+// sqlPort reports whether a peer has the port of a database with transactions: PostgreSQL, PgBouncer, MySQL, SQL
+// Server, Oracle.
 func sqlPort(peer string) bool {
 	return slices.ContainsFunc([]string{":5432", ":6432", ":3306", ":1433", ":1521"}, func(port string) bool { return strings.HasSuffix(peer, port) })
 }

@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// heldLong is how many times as long as usual an answer takes that waited for a lock.
+	// heldLong is how many times as long as usual an answer takes if its statement waited for a lock.
 	heldLong = 3
-	// heldPart is of how much of the time since the commit before the last, or since it was sent,
-	// the answer comes at most after the last, to a statement that waited for that: one in four
-	// would by chance.
+	// heldPart: the answer to a statement that waited for a transaction comes soon after the commit of that one: within a
+	// quarter of the time since the commit before that, or since the statement was sent. By chance one in four would.
 	heldPart = 4
-	// heldMostly of such answers must come so, in percent, and heldLeast at least.
+	// At least heldMostly percent of such answers must come so, and at least heldLeast of them.
 	heldMostly, heldLeast = 80, 3
 )
 
-// writes are the statements after which a transaction holds locks on rows.
+// writes returns the table of a statement after which a transaction holds locks on rows.
 func writes(call *timeline.Call) (table string, ok bool) {
 	verb, table, _ := strings.Cut(call.Operation, " ")
 	switch verb {
 	case "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK":
-		return table, table != "" && table[0] != '/' // a route
+		return table, table != "" && table[0] != '/' // else it is a route
 	}
 	return "", false
 }
 
-// readsBefore are the statements that read of a table which their transaction writes to after
-// that: they may lock what they read, as SELECT ... FOR UPDATE does.
+// readsBefore returns the statements that read from a table to which their transaction writes after that. They may lock
+// the rows they read, as SELECT ... FOR UPDATE does.
 func (h *held) readsBefore() map[timeline.CallID]bool {
 	out := map[timeline.CallID]bool{}
 	for i := range h.open {
@@ -49,7 +48,7 @@ func (h *held) readsBefore() map[timeline.CallID]bool {
 	return out
 }
 
-// locks is the table of whose rows a statement holds locks.
+// locks returns the table whose rows a statement locks.
 func (h *held) locks(call *timeline.Call) (table string, ok bool) {
 	if h.reads[call.ID] {
 		return strings.TrimPrefix(call.Operation, "SELECT "), true
@@ -57,9 +56,8 @@ func (h *held) locks(call *timeline.Call) (table string, ok bool) {
 	return writes(call)
 }
 
-// statements returns what requests waited for answers to statements on tables that
-// other, idle transactions had written to. That what is read is locked is not seen: it is held to
-// be if who reads it waits for those.
+// statements returns what requests waited for answers to statements on tables to which other, idle transactions had
+// written. Whether a read locks rows is not seen. It is assumed if such reads wait for those transactions.
 func (h *held) statements() []diagnosis.Span {
 	usual := h.usual()
 	h.reads = h.readsBefore()
@@ -72,9 +70,9 @@ func (h *held) statements() []diagnosis.Span {
 	return append(out, reads...)
 }
 
-// waiting returns what statements that read before they write, or those that write, waited for
-// such a transaction, nil if chance tells as much; of how many that took long, and how many of
-// them ended as it did.
+// waiting returns what statements waited for such a transaction: those that read before they write, or those that
+// write. It returns nil if chance would show as much. long counts the statements that took long, ends those of them
+// that ended as the transaction did.
 func (h *held) waiting(usual map[string]Duration, reads bool) (out []diagnosis.Span, ends, long int) {
 	for i := range h.c.Calls {
 		call := &h.c.Calls[i]
@@ -102,8 +100,7 @@ func (h *held) waiting(usual map[string]Duration, reads bool) (out []diagnosis.S
 	return out, ends, long
 }
 
-// usual is how long the answer to each statement takes, by the lower quartile: those that
-// waited for no lock.
+// usual returns how long the answer to each statement takes without a lock to wait for: the lower quartile.
 func (h *held) usual() map[string]Duration {
 	took := map[string][]Duration{}
 	for i := range h.c.Calls {
@@ -120,9 +117,8 @@ func (h *held) usual() map[string]Duration {
 	return out
 }
 
-// behindOne returns when, during a statement, another transaction that had locked rows of its
-// table was idle: if one ended as the answer came, that one, and before it those that it
-// waited for itself.
+// behindOne returns when, during a statement, another transaction that had locked rows of its table was idle. If that
+// one ended as the answer came, the transactions that it had itself waited for count too.
 func (h *held) behindOne(call *timeline.Call, table string) (out []diagnosis.Span, ended bool) {
 	k, ended := h.before(call, table)
 	for range heldLooks {
@@ -147,12 +143,12 @@ func (h *held) behindOne(call *timeline.Call, table string) (out []diagnosis.Spa
 	return out, ended
 }
 
-// before returns the transaction that had locked rows of the table of a statement and was the last
-// to end before its answer came, if that came soon enough after; if none did, one that was open;
+// before returns the transaction that had locked rows of a statement's table and was the last to end before its answer
+// came, if the answer came soon enough after. Otherwise it returns one that was open, or else the last that had ended;
 // -1 if there is none.
 func (h *held) before(call *timeline.Call, table string) (at int, ended bool) {
 	open, last := -1, -1
-	end, before := call.Sent, call.Sent // of the last commit, and of the one before
+	end, before := call.Sent, call.Sent // end of the last commit, and of the one before
 	i, _ := slices.BinarySearchFunc(h.open, call.Arrived, func(x timeline.Transaction, at diagnosis.Time) int { return cmp.Compare(x.From, at) })
 	for k := i - 1; k >= 0 && k >= i-heldLooks; k-- {
 		x := &h.open[k]
@@ -181,7 +177,7 @@ func (h *held) before(call *timeline.Call, table string) (at int, ended bool) {
 	return open, false
 }
 
-// heldLooks bounds how many transactions before a time are looked at.
+// heldLooks is how many transactions before a time are looked at, at most.
 const heldLooks = 64
 
 // firstLock returns the first statement with which a transaction locked rows of a table, or nil.
@@ -194,8 +190,8 @@ func (h *held) firstLock(x *timeline.Transaction, table string) *timeline.Call {
 	return nil
 }
 
-// pools returns what requests waited for members of pools while those who had them were
-// idle in transaction; where a holder is not known, that is said in the result.
+// pools returns what requests waited for members of pools while the holders were idle in transaction. If a holder is
+// not known, the result says so.
 func (h *held) pools(res *diagnosis.Result) (out []diagnosis.Span) {
 	if len(h.open) == 0 {
 		return nil
@@ -230,8 +226,8 @@ func (h *held) idleIn(s *stay, x timeline.Hold) (out []diagnosis.Span) {
 	return out
 }
 
-// queues returns what calls of event loops waited for the connection that they came to be sent
-// on while that was idle in transaction: the transactions that had it then stood before them.
+// queues returns what calls of event loops waited for the connection that they were then sent on, while that was idle
+// in transaction: the transactions that had it then were ahead of them.
 func (h *held) queues() (out []diagnosis.Span) {
 	on := map[recording.ConnID][]window{}
 	for k := range h.open {

@@ -9,11 +9,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// window is a span of time in which something went on that belongs to no known request.
+// window is a span of time, as of something that belongs to no known request.
 type window struct{ from, to diagnosis.Time }
 
-// unowned collects a window from each call that belongs to no known request; a call of
-// which no such span is known gives none.
+// unowned collects a window from each call that belongs to no known request; of returns an empty one if it is not
+// known.
 func unowned(c *diagnosis.Case, calls []timeline.CallID, of func(*timeline.Call) window) (ws []window) {
 	for _, id := range calls {
 		if call := &c.Calls[id]; call.Request == timeline.None {
@@ -26,9 +26,8 @@ func unowned(c *diagnosis.Case, calls []timeline.CallID, of func(*timeline.Call)
 // remoteOf is the span in which a call was at its peer.
 func remoteOf(k *timeline.Call) window { return window{k.SendFrom, max(k.Arrived, k.FirstRead)} }
 
-// hiddenIn returns the time of requests that was not accounted for, or in which they
-// waited for another thread of which it is not known what it did for them, and that
-// passed while one of the windows was open: it could belong to what went on there.
+// hiddenIn returns the time of requests that could belong to what went on in the windows. That is time within them that
+// is not accounted for, or in which a request waited for another thread without it being known what that did for it.
 func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
 	ws = slices.DeleteFunc(ws, func(w window) bool { return w.from == recording.NoTime || w.to <= w.from })
 	if len(ws) == 0 {
@@ -58,9 +57,9 @@ func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
 	return out
 }
 
-// waitsAway says that a tenth of all request time and more is waiting for others, or for
-// what is not known, while threads of the service that work for no request as far as can be
-// seen waited for a cause: what they did may have been for the requests. "" if it is not.
+// waitsAway says that at least a tenth of all request time is waiting for others, or for something unknown, while
+// threads of the service waited for a cause that work for no request as far as is known. What they did may have been
+// for the requests. "" if it is less.
 func waitsAway(c *diagnosis.Case, cause timeline.Cause, words string) string {
 	var ws []window
 	serves := serving(c).serving

@@ -33,10 +33,11 @@ func waitsBehind(c *diagnosis.Case, loop timeline.StrandID, long []hold) (out []
 	return out
 }
 
-// unyielding returns those of the long holds of a loop that are no row of short callbacks, and how long it was held at most. A loop
-// that looks at its sockets between callbacks, as where work is split with setImmediate, turns to what becomes ready after what is
-// left of one of them, however long it finds nothing there: where that holds for nearly all that becomes ready in long stretches,
-// a stretch counts only if something waited in it for long, or if the loop slept.
+// unyielding returns those long holds of a loop that are not just a row of short callbacks, and how long it was held at
+// most. Some loops look at their sockets between callbacks, as when work is split with setImmediate. Such a loop turns
+// to what becomes ready after the rest of one callback, however long it finds nothing there. If that is true of nearly
+// all that becomes ready in long stretches, a stretch counts only if something waited in it for long, or if the loop
+// slept.
 func unyielding(c *diagnosis.Case, loop timeline.StrandID, long []hold) (still []hold, longest Duration) {
 	waited := readyIn(c, loop, long)
 	seen, soon := 0, 0
@@ -63,11 +64,11 @@ func unyielding(c *diagnosis.Case, loop timeline.StrandID, long []hold) (still [
 	return still, longest
 }
 
-// fewHolds is of how many long holds it has to be known when something became ready: of an eighth of one, three quarters
-// of so many are no chance.
+// fewHolds is for how many long holds it must be known when something became ready. If three quarters of so many are
+// turned to within an eighth of the hold, that is not chance.
 const fewHolds = 8
 
-// readyIn returns how long what was ready first in each hold waited in it.
+// readyIn returns, for each hold, how long what was ready first waited in it.
 func readyIn(c *diagnosis.Case, loop timeline.StrandID, long []hold) []Duration {
 	waited := make([]Duration, len(long))
 	inSocket := func(_ *timeline.Request, s *timeline.Segment) bool {
@@ -84,10 +85,9 @@ func readyIn(c *diagnosis.Case, loop timeline.StrandID, long []hold) []Duration 
 	return waited
 }
 
-// rareHolders returns the own work, inside long holds, of requests that hold a loop
-// where few of their endpoint do: such a callback is not what the endpoint is for, and
-// hides, near p99, what the others wait behind it. Where most hold the loop, the hold
-// is the request's own work.
+// rareHolders returns the own work, inside long holds, of requests that hold a loop if few requests of their endpoint
+// do. Such a callback is not what the endpoint is for, and near p99 it hides what the others wait behind it. If most
+// requests hold the loop, the hold is the request's own work.
 func rareHolders(c *diagnosis.Case, long []hold) (out []diagnosis.Span) {
 	holders := map[diagnosis.RequestID]bool{}
 	of := map[string]int{}
@@ -121,5 +121,5 @@ func rareHolders(c *diagnosis.Case, long []hold) (out []diagnosis.Span) {
 	return out
 }
 
-// rareShare is how many requests of an endpoint are still few.
+// rareShare is the share of an endpoint's requests below which they are few.
 const rareShare = diagnosis.Whole / 4

@@ -10,10 +10,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// besideInterpreter returns, of waits for the threads of a process with an interpreter's
-// lock, what would go if there were more: as much as none of its threads ran or was ready to, from the beginning of each, for another
-// thread would have had to wait for the interpreter in the rest, or with it for a processor; or what requests wait longer than they
-// would for an interpreter that serves them one after the other as they come, if that is more.
+// besideInterpreter returns, of waits for the threads of a process with an interpreter's lock, what would go if there
+// were more threads. Of each wait, from its beginning, it is as much as none of the process's threads ran or was ready
+// to. In the rest another thread would have had to wait for the interpreter, or with it for a processor. If it is more,
+// it is what requests wait longer than they would for an interpreter that serves them one after the other as they come.
 func besideInterpreter(c *diagnosis.Case, p recording.ProcessID, list []stay) []stay {
 	ran := c.ThreadsIn(map[recording.ProcessID]bool{p: true}, func(s timeline.State) bool { return s == timeline.StateRunning || s == timeline.StateRunnable })[p]
 	idle, all := map[diagnosis.RequestID]Duration{}, map[diagnosis.RequestID]Duration{}
@@ -43,8 +43,9 @@ func besideInterpreter(c *diagnosis.Case, p recording.ProcessID, list []stay) []
 	return out
 }
 
-// interpretedInTurn returns what each request of a process would wait for its interpreter, if that served them one after
-// the other, in the order in which they came. Each has its part of the time in which threads ran or were ready to, as it has of what requests compute.
+// interpretedInTurn returns what each request of a process would wait for its interpreter, if that served requests one
+// after the other in the order in which they came. The time in which threads ran or were ready to is divided among
+// requests in proportion to what each computes.
 func interpretedInTurn(c *diagnosis.Case, p recording.ProcessID, ran []timeline.Interval) map[diagnosis.RequestID]Duration {
 	var ids []diagnosis.RequestID
 	for i := range c.Requests {
@@ -83,7 +84,7 @@ func interpretedInTurn(c *diagnosis.Case, p recording.ProcessID, ran []timeline.
 	return out
 }
 
-// whileIdle returns of each wait, from its beginning, as much as nobody ran.
+// whileIdle returns of each wait, from its beginning, as much as no thread ran.
 func whileIdle(ran []timeline.Interval, list []stay) (out []stay) {
 	for _, s := range list {
 		idle := s.To.Sub(s.From)

@@ -11,9 +11,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A request waits from 10 to 30 ms for a thread of a pool. One thread of the interpreter
-// runs until 14 and again from 20 on, another one from 18 to 22: nobody runs for 4 ms. If the first is
-// ready from 15 on, and gets no processor, another thread would get none either: that leaves 1 ms.
+// A request waits from 10 to 30 ms for a thread of a pool. One thread of the interpreter runs until 14 and again from
+// 20 on, another one from 18 to 22: no thread runs for 4 ms. If the first is ready from 15 on, and gets no processor,
+// another thread would not get one either: that leaves 1 ms.
 func TestMoreThreadsDoNotRunBesideABusyInterpreter(t *testing.T) {
 	for woken, want := range map[string]diagnosis.Duration{"20ms": 4_000_000, "15ms": 1_000_000} {
 		tl := built(t, strings.ReplaceAll(`1ms manifest cpus=2 hooks="sched io"
@@ -35,8 +35,8 @@ func TestMoreThreadsDoNotRunBesideABusyInterpreter(t *testing.T) {
 	}
 }
 
-// A thread that serves nobody computes while requests wait for the interpreter: those
-// waits go. Had it served a request, at whatever time, they would be a queue of requests.
+// A thread that serves no request computes while requests wait for the interpreter: those waits go. If it had served a
+// request, at whatever time, they would be a queue of requests.
 func TestThreadsThatServeAreNoOthers(t *testing.T) {
 	tl, err := build.Recording(done(bursts(newScenario(recording.RuntimePython), 4, behindReport), 50))
 	if err != nil {
@@ -59,8 +59,9 @@ func TestThreadsThatServeAreNoOthers(t *testing.T) {
 	diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
 }
 
-// A request comes every 8 ms. One thread does the tasks of all: it computes for 5 ms, and then waits for a peer for 5. The
-// eleventh waits 20 ms for it, in half of which nobody runs. With more threads all would have been done before it came.
+// A request comes every 8 ms. One thread does the tasks of all: it computes for 5 ms, and then waits 5 ms for a peer.
+// The eleventh request waits 20 ms for it, and during half of that no thread runs. With more threads all tasks would
+// have been done before it came.
 func TestWhatManyThreadsWouldHaveDoneBefore(t *testing.T) {
 	ms := func(n int) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	tl := &timeline.Timeline{Processes: []timeline.Process{{ID: 1, Runtime: recording.RuntimePython}}, Strands: []timeline.Strand{{Process: 1}, {Process: 1}}}

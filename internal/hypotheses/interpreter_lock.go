@@ -10,11 +10,13 @@ func interpreterLock() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "interpreter-lock",
 		Title: "Threads wait for the interpreter's lock",
-		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
-			"The interpreter is a server with a queue, however busy it is: the arrivals that were recorded are replayed with half of its largest piece of work, and with one more process as far as idle processors go. " +
-			"Taken out of each request: what it waits less with the one that saves more; of waits behind threads that serve no request at least the part that idle processors could take over if the threads were processes. " +
-			"The work itself stays. Where programs beside the service have the processors, or several processes serve, the replay is that of an interpreter that need not wait for one: what is more is the neighbours', or the processors'. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
-			"A lead at most, told after cpu-bound, where those waits follow from what requests compute: with half of that they would compute less by more than they would wait less.",
+		Doc: "One thread of the interpreter runs at a time, and the others queue.\n\n" +
+			"Support: the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL) while another thread holds it and computes.\n\n" +
+			"Not this: waits that follow from what requests compute are a lead at most, reported after cpu-bound. They follow if, with half of that work, requests would compute less by more than they would wait less.\n\n" +
+			"Saving: the interpreter is a server with a queue, however busy it is. The recorded arrivals are replayed with half of its largest piece of work, and with one more process as far as idle processors go. What a request waits less " +
+			"with the better of the two is taken out; the work itself stays. Of waits behind threads that serve no request, at least the part goes that idle processors could take over if the threads were processes. If programs beside the " +
+			"service have the processors, or several processes serve, the replay is that of an interpreter that need not wait for a processor. The rest of the waits belongs to the other programs, or to the processors. If the replay does not " +
+			"reproduce the recorded waits, only the waits behind threads that serve no request count.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Family:   familyInterpreters,
@@ -47,9 +49,8 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// behindOthers returns what of the waits behind threads that never work for a request
-// would go, of each stay from its beginning. What one that does has to do before and
-// after a request belongs to it.
+// behindOthers returns what would go of the waits behind threads that never work for a request, of each stay from its
+// beginning. What a thread that does work for requests has to do before and after one belongs to that request.
 func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	strands := map[timeline.StrandID]bool{}
 	for i := range k.did {
@@ -64,8 +65,8 @@ func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	return out
 }
 
-// idleProcessor returns how much of the time one was: what waits for an interpreter that
-// others use could have run there instead.
+// idleProcessor returns for how much of the time one was idle: what waits for an interpreter that others use could have
+// run there.
 func idleProcessor(c *diagnosis.Case) diagnosis.Share {
 	h := hostLoad(c)
 	if !h.known {
@@ -121,8 +122,8 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 }
 
-// chiefly reports whether the holders did that for at least half of the time they had it:
-// what little is known of the rest does not tell why they had it.
+// chiefly reports whether the holders did things of a kind for at least half of the time that requests waited for what
+// is known of them.
 func (k *contention) chiefly(kind deedKind) bool {
 	var of, all Duration
 	for i, d := range k.weights {

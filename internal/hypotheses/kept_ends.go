@@ -45,14 +45,14 @@ func keptEnds(c *diagnosis.Case) (out []keptEnd) {
 	return out
 }
 
-// keptWords are what a hypothesis on ends of messages that are kept back says of them.
+// keptWords holds what a hypothesis about ends of messages that are kept back says of them.
 type keptWords struct {
-	part  string // goes after a share of messages
-	none  string // goes after "none of 12 messages"
-	title string // goes after how long they stayed in the socket
+	part  string // follows a share of messages
+	none  string // follows "none of 12 messages"
+	title string // follows how long they stayed in the socket
 	fix   func(*keptEnd, recording.Runtime) string
 	in    func(*keptEnd) bool
-	more  bool // what follows the end's leaving goes, too
+	more  bool // what comes after the end has left would be saved, too
 }
 
 // testKept makes a candidate for the answers, and one for the calls to each peer.
@@ -89,7 +89,7 @@ func testKept(c *diagnosis.Case, w keptWords) diagnosis.Result {
 	return res
 }
 
-// ofMessages counts the messages that waits are of: one may wait more than once.
+// ofMessages counts the messages that some waits belong to (one may wait more than once), and sums up their waits.
 func ofMessages(list []keptEnd) (n int, total, longest Duration) {
 	of := map[message]Duration{}
 	for i := range list {

@@ -13,22 +13,21 @@ import (
 // errand is a request's wait for a thread of an executor, which then works for it.
 type errand struct {
 	stay
-	takes  Duration // how long the thread is busy before it takes the next; 0 not known
-	waited Duration // as replayed
+	takes  Duration // how long the thread is busy before it takes the next one; 0: not known
+	waited Duration // the wait as replayed
 }
 
-// executor is a pool of threads, known by their names, and the errands that it was sent
-// on, in order of time: those that nobody waited for are as long as no time.
+// executor is a pool of threads, known by their names, and its errands in order of time. An errand that nobody waited
+// for has no length.
 type executor struct {
 	errands []errand
 	threads int
 }
 
-// executorsFree returns what requests wait less for the threads of executors that are
-// spared something: the tasks of each executor are replayed through its threads as they
-// were and without it, and every observed wait shrinks in that proportion, but at least
-// by the very time in which its thread did what is spared. Of tasks that are no request's
-// what they computed is known: it counts as the task's before them.
+// executorsFree returns what requests wait less for the threads of executors that are spared something. The tasks of
+// each executor are replayed through its threads, as they were and without what is spared. Every recorded wait shrinks
+// in that proportion, but at least by the time in which its thread did what is spared. Of tasks that belong to no
+// request it is known what they computed: that counts as part of the task before them.
 func executorsFree(c *diagnosis.Case, spared map[timeline.StrandID]*busySum) (out []stay) {
 	for _, e := range executors(c) {
 		if slices.ContainsFunc(e.errands, func(t errand) bool { return spared[t.strand] != nil }) {
@@ -38,7 +37,7 @@ func executorsFree(c *diagnosis.Case, spared map[timeline.StrandID]*busySum) (ou
 	return out
 }
 
-// executors returns those that requests waited for; its callers share them.
+// executors returns the executors that requests waited for; its callers share them.
 func executors(c *diagnosis.Case) []executor {
 	return c.Shared("executors", func() any { return collectExecutors(c) }).([]executor)
 }
@@ -64,7 +63,7 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 	if len(out) == 0 {
 		return nil
 	}
-	of := map[timeline.StrandID]int{} // which executor's thread a strand is
+	of := map[timeline.StrandID]int{} // the executor whose thread a strand is
 	for i := range c.Strands {
 		if n, ok := at[own(timeline.StrandID(i))]; ok {
 			of[timeline.StrandID(i)] = n
@@ -78,8 +77,8 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 	return out
 }
 
-// takenAtOnce adds to each executor, as errands without a wait, what its threads did for
-// requests that did not wait for them: it is what others wait behind.
+// takenAtOnce adds to each executor, as errands without a wait, what its threads did for requests that did not wait for
+// them. Others wait behind that.
 func takenAtOnce(c *diagnosis.Case, executors []executor, of map[timeline.StrandID]int) {
 	type task struct {
 		request diagnosis.RequestID
@@ -103,7 +102,7 @@ func takenAtOnce(c *diagnosis.Case, executors []executor, of map[timeline.Strand
 	}
 }
 
-// partsOf lists who worked for a request and when: the thread that served it among them.
+// partsOf lists which strands worked for a request and when, the thread that served it included.
 func partsOf(r *timeline.Request) []timeline.Part {
 	if r.Strand == timeline.None || r.FirstRead == recording.NoTime || slices.ContainsFunc(r.Parts, func(p timeline.Part) bool { return p.Strand == r.Strand }) {
 		return r.Parts
@@ -111,7 +110,7 @@ func partsOf(r *timeline.Request) []timeline.Part {
 	return append(slices.Clone(r.Parts), timeline.Part{Strand: r.Strand, From: r.FirstRead, To: r.Served()})
 }
 
-// takers is how many threads have taken errands.
+// takers counts the threads that have taken errands.
 func (e *executor) takers() int {
 	seen := map[timeline.StrandID]bool{}
 	for i := range e.errands {
@@ -120,9 +119,9 @@ func (e *executor) takers() int {
 	return len(seen)
 }
 
-// busyFrom is how long an errand's thread cannot take another from when it takes it until it
-// takes the next: it works for the request, computes afterwards, or waits for more on the
-// connection that it has answered. Else it is idle.
+// busyFrom returns for how long, between taking an errand and taking the next, a thread cannot take another: it works
+// for the request, computes afterwards, or waits for more on the connection that it has answered. For the rest it is
+// idle.
 func busyFrom(c *diagnosis.Case, t *errand, next diagnosis.Time) Duration {
 	parts := partsOf(&c.Requests[t.Request])
 	i := slices.IndexFunc(parts, func(p timeline.Part) bool {
@@ -141,8 +140,8 @@ func busyFrom(c *diagnosis.Case, t *errand, next diagnosis.Time) Duration {
 	return busy
 }
 
-// replay finds how long each errand takes, and how long it would wait for a thread; busy is
-// how long its thread is, until it takes the next.
+// replay finds how long each errand takes, and how long it would wait for a thread. busy returns how long an errand's
+// thread is busy until it takes the next.
 func (e *executor) replay(busy func(t *errand, next diagnosis.Time) Duration) {
 	slices.SortFunc(e.errands, func(a, b errand) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Request, b.Request))
@@ -175,7 +174,7 @@ func (e *executor) waits(spared map[timeline.StrandID]*busySum) []Duration {
 	return queueing.Waits(jobs, e.threads)
 }
 
-// spare returns what goes of the waits for the executor.
+// spare returns what is saved of the waits for the executor.
 func (e *executor) spare(spared map[timeline.StrandID]*busySum) (out []stay) {
 	would := e.waits(spared)
 	for i := range e.errands {
@@ -191,8 +190,7 @@ func (e *executor) spare(spared map[timeline.StrandID]*busySum) (out []stay) {
 	return out
 }
 
-// within is how much of a span lies in those of the sum, which are disjoint; nil holds
-// none.
+// within returns how much of a span lies in those of the sum, which are disjoint; nil holds none.
 func (b *busySum) within(from, to diagnosis.Time) (d Duration) {
 	if b == nil {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// One thread serves four errands that come at once and take 10 ms each, of which it
-// waits 8 ms for a lock: without the lock the queue takes a fifth of its time.
+// One thread serves four errands that come at once and take 10 ms each, 8 ms of which it waits for a lock. Without the
+// lock the queue takes a fifth of its time.
 func TestErrandsWaitLessForThreadsThatWaitLess(t *testing.T) {
 	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	const thread = timeline.StrandID(3)
@@ -37,16 +37,16 @@ func TestErrandsWaitLessForThreadsThatWaitLess(t *testing.T) {
 	}
 }
 
-// Two threads serve errands of 10 ms that come three at once. One of them waits 8 ms of each
-// for a lock, the other computes: without the lock the third errand is taken after 2 ms, not 10.
-// Where both compute, and some other thread waits for the lock, nothing changes.
+// Two threads serve errands of 10 ms that come three at once. One thread waits 8 ms of each for a lock, the other
+// computes. Without the lock the third errand is taken after 2 ms, not 10. If both compute, and some other thread waits
+// for the lock, nothing changes.
 func TestErrandsWaitForComputingAsBefore(t *testing.T) {
 	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	const waits, computes, other = timeline.StrandID(3), timeline.StrandID(4), timeline.StrandID(5)
 	for _, c := range []struct {
 		what  string
 		waits timeline.StrandID
-		want  diagnosis.Time // what the third errand of each time waits less
+		want  diagnosis.Time // how much less the third errand of each time waits
 	}{{"one waits for the lock", waits, ms(8)}, {"both compute", other, 0}} {
 		e := executor{threads: 2}
 		for at := int64(100); at <= 300; at += 100 {
@@ -74,12 +74,12 @@ func TestErrandsWaitForComputingAsBefore(t *testing.T) {
 	}
 }
 
-// untilNext is busy all the time.
+// untilNext says that a thread is busy all the time.
 func untilNext(t *errand, next diagnosis.Time) Duration { return next.Sub(t.To) }
 
-// One thread serves an errand every 100 ms, takes it 1 ms after it came, and is busy for 10 ms, of
-// which it waits 5 ms for a lock. It is idle when the next one comes, which waits no less without
-// the lock: what is saved of one errand is not saved of those after it.
+// One thread serves an errand every 100 ms, takes it 1 ms after it came, and is busy for 10 ms, 5 ms of which it waits
+// for a lock. It is idle when the next one comes, which waits no less without the lock: what is saved of one errand is
+// not saved of those after it.
 func TestErrandsOfAnIdleThreadWaitAsBefore(t *testing.T) {
 	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	const thread = timeline.StrandID(3)
@@ -99,9 +99,8 @@ func TestErrandsOfAnIdleThreadWaitAsBefore(t *testing.T) {
 	}
 }
 
-// Two threads are busy with requests that did not wait for them: pool-1 waits 9 ms for a lock,
-// pool-2 computes for 8. The request that comes then waits until pool-2 is free; without the
-// lock pool-1 would have taken it at once.
+// Two threads are busy with requests that did not wait for them: pool-1 waits 9 ms for a lock, pool-2 computes for 8
+// ms. A request that comes then waits until pool-2 is free. Without the lock pool-1 would have taken it at once.
 func TestErrandsWaitBehindRequestsThatDidNot(t *testing.T) {
 	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	const server, locked, computes = timeline.StrandID(0), timeline.StrandID(1), timeline.StrandID(2)
@@ -117,7 +116,7 @@ func TestErrandsWaitBehindRequestsThatDidNot(t *testing.T) {
 			request(0, ms(100), ms(110), locked, ms(100)),
 			request(1, ms(100), ms(108), computes, ms(100)),
 			request(2, ms(101), ms(112), computes, ms(108), timeline.Segment{From: ms(101), To: ms(108), Cause: timeline.CausePool, Phase: timeline.PhaseHandler, Strand: computes}),
-			request(3, ms(200), ms(201), locked, ms(200)), // until its next one it is known how long a thread is busy
+			request(3, ms(200), ms(201), locked, ms(200)), // how long a thread is busy is known up to its next request
 		},
 	}
 	sum := sumOf([]diagnosis.Span{{From: ms(100), To: ms(109)}})

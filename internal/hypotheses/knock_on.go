@@ -12,9 +12,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// knockOn predicts what requests wait less for their event loop once it is spared the
-// churned connections' set-up: arrivals are replayed through the loop with all its
-// work and without that work, and every observed wait shrinks in that proportion.
+// knockOn predicts what requests wait less for their event loop once it is spared the set-up of churned connections.
+// The arrivals are replayed through the loop with all its work and without that work, and every recorded wait shrinks
+// in that proportion.
 func knockOn(c *diagnosis.Case, setup []setupSpan) []diagnosis.Span {
 	var out []diagnosis.Span
 	for _, loop := range c.Loops() {
@@ -52,14 +52,14 @@ func loopWaits(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID)
 	return out
 }
 
-// manyPieces is from how many pieces on a span of the same length, at the beginning of
-// the wait, stands for them: waits in an overload hold thousands.
+// manyPieces: if a wait holds more pieces, one span of their length, at its beginning, stands for them: waits in an
+// overload hold thousands.
 const manyPieces = 16
 
-// busySum is what a loop did for set-up, by time, with running sums.
+// busySum is what a loop did for set-up, in order of time, with running sums.
 type busySum struct {
 	spans  []diagnosis.Span
-	before []Duration // of each span: the length of those before it
+	before []Duration // of each span: the total length of those before it
 }
 
 func sumOf(spans []diagnosis.Span) busySum {
@@ -82,13 +82,13 @@ func (b *busySum) in(w diagnosis.Span) (out []diagnosis.Span) {
 	return out
 }
 
-// touched are the pieces that a wait touches, by index: from i to before n.
+// touched returns which pieces a wait touches, by index: from i to before n.
 func (b *busySum) touched(w diagnosis.Span) (i, n int) {
 	i = sort.Search(len(b.spans), func(k int) bool { return b.spans[k].To > w.From })
 	return i, i + sort.Search(len(b.spans)-i, func(k int) bool { return b.spans[i+k].From >= w.To })
 }
 
-// of returns for how much of a wait there are such pieces.
+// of returns how much of a wait such pieces cover.
 func (b *busySum) of(w diagnosis.Span) Duration {
 	i, n := b.touched(w)
 	if i >= n {
@@ -97,8 +97,8 @@ func (b *busySum) of(w diagnosis.Span) Duration {
 	return b.before[n] - b.before[i] - max(0, w.From.Sub(b.spans[i].From)) - max(0, b.spans[n-1].To.Sub(w.To))
 }
 
-// shrink takes out of a wait the share that the replay says is gone, or, if that is
-// more, the very time in which the loop did other requests' set-up.
+// shrink returns what is taken out of a wait: the share that the replay says is gone, or, if that is more, the time in
+// which the loop did other requests' set-up.
 func shrink(w diagnosis.Span, gone diagnosis.Share, busy *busySum) []diagnosis.Span {
 	out := busy.in(w)
 	if d := gone.Of(w.To.Sub(w.From)); d > diagnosis.Total(out) {
@@ -107,8 +107,7 @@ func shrink(w diagnosis.Span, gone diagnosis.Share, busy *busySum) []diagnosis.S
 	return out
 }
 
-// waitsFor reports whether a segment is a wait for a loop to get round to what is
-// ready in a socket.
+// waitsFor reports whether a segment is a wait for a loop to turn to what is ready in a socket.
 func waitsFor(s *timeline.Segment, loop timeline.StrandID) bool {
 	if s.Phase != timeline.PhaseUnread && s.Phase != timeline.PhasePickUp && s.Cause != timeline.CauseEventLoop {
 		return false
@@ -123,9 +122,8 @@ func waitsFor(s *timeline.Segment, loop timeline.StrandID) bool {
 // work is how long requests occupy the loop, and the part for churned set-up.
 type work struct{ service, setup []Duration }
 
-// loopWork returns the requests a loop served, by arrival, and its work for each. All
-// the time it ran or wanted to run is spread over them in proportion to what it is
-// known to have run for them.
+// loopWork returns the requests that a loop served, by arrival, and its work for each. All the time it ran or wanted to
+// run is divided among them in proportion to what it is known to have run for them.
 func loopWork(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID) (ids []diagnosis.RequestID, w work) {
 	for i := range c.Requests {
 		if c.Requests[i].Strand == loop {
@@ -167,10 +165,10 @@ func loopWork(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID) 
 	return ids, w
 }
 
-// behindInterpreters returns what requests wait less for interpreters that no longer compute
-// beneath some functions, by name: by replay, as what waits behind a server that has hardly
-// any time to spare shrinks by more than its work. Where the replay of an interpreter does not
-// reproduce what was recorded, or too few samples tell what it computes, nothing goes.
+// behindInterpreters returns what requests wait less for interpreters that no longer compute beneath some functions,
+// given by name. It is found by replay, because the queue at a server with hardly any time to spare shrinks by more
+// than its work does. Nothing goes if the replay of an interpreter does not reproduce the recording, or if too few
+// samples show what it computes.
 func behindInterpreters(c *diagnosis.Case, functions map[string]bool) (out []stay) {
 	under := newBeneath(c, func(f recording.Frame) bool { return functions[symbol.Name(f)] })
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
@@ -186,7 +184,7 @@ func behindInterpreters(c *diagnosis.Case, functions map[string]bool) (out []sta
 	return out
 }
 
-// interpreterOf is the interpreter that waits at a lock are for; nil if it has no model.
+// interpreterOf returns the interpreter that waits at a lock are for; nil if it has no model.
 func interpreterOf(c *diagnosis.Case, k *contention) *station {
 	return stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock }).alone(c, k)
 }

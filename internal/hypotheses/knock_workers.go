@@ -10,17 +10,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// behindWorkers returns what requests wait less for a worker once something that other
-// requests waited for is gone: the very time in which that worker waited for it, or, if
-// that is more, what replaying the requests through the workers without it says: queues
-// shrink by more than the work that they wait behind. So do those of executors, and with
-// them the time for which requests occupy the workers that wait for an executor.
+// behindWorkers returns what requests wait less for a worker once something that other requests waited for is gone.
+// That is the time in which the worker itself waited for it. If it is more, it is what a replay of the requests through
+// the workers without it says: queues shrink by more than the work that they wait behind. The queues of executors
+// shrink too, and with them the time for which requests occupy the workers that wait for an executor.
 func behindWorkers(c *diagnosis.Case, gone []stay) (out []diagnosis.Span) {
 	return behindStrands(c, gone, gone)
 }
 
-// behindStrands is behindWorkers where more is known of what workers are spared than the
-// requests' own waits: what they do for a request need not be what it waits for.
+// behindStrands is behindWorkers if more is known of what workers are spared than the requests' own waits: what a
+// worker does for a request need not be what the request waits for.
 func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span) {
 	on := map[timeline.StrandID][]diagnosis.Span{}
 	for i := range spared {
@@ -62,10 +61,10 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 type workerWait struct {
 	diagnosis.Span
 	strand timeline.StrandID // of the worker, or None
-	unread bool              // nobody has read the request
+	unread bool              // the request is not read yet
 }
 
-// waitsForWorkers lists those of the measured requests; its callers share them.
+// waitsForWorkers lists the workerWaits of measured requests; its callers share them.
 func waitsForWorkers(c *diagnosis.Case) []workerWait {
 	return c.Once("waits for workers", func() any {
 		var out []workerWait
@@ -81,13 +80,13 @@ func waitsForWorkers(c *diagnosis.Case) []workerWait {
 	}).([]workerWait)
 }
 
-// behindAWorker reports a wait for a worker: not one for a thread of an executor, nor that of a loop's
-// call for a connection, as a loop serves others while one of its requests waits.
+// behindAWorker reports whether a segment is a wait for a worker. A wait for a thread of an executor is not one, nor is
+// the wait of a loop's call for a connection: a loop serves others while one of its requests waits.
 func behindAWorker(t *timeline.Timeline, s *timeline.Segment) bool {
 	return s.Cause == timeline.CausePool && (s.Strand == timeline.None || s.Phase != timeline.PhaseHandler && !t.Strands[s.Strand].Loop)
 }
 
-// sooner is what goes of one wait for a worker.
+// sooner returns what is saved of one wait for a worker.
 func (w *workerWait) sooner(busy *busySum, gone Duration) (out []diagnosis.Span) {
 	if busy != nil {
 		out = busy.in(w.Span)
@@ -98,9 +97,9 @@ func (w *workerWait) sooner(busy *busySum, gone Duration) (out []diagnosis.Span)
 	return out
 }
 
-// workersFree replays the requests of each process through its workers, as they were
-// and without what is gone, and returns how much sooner each request is taken: where they wait for longer
-// as replayed than was recorded, the same part of what was.
+// workersFree replays the requests of each process through its workers, as they were and without what is gone, and
+// returns how much sooner each request is taken. If a request waits longer in the replay than in the recording, it is
+// the same share of the recorded wait.
 func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 	less := make([]Duration, len(c.Requests))
 	for i := range gone {
@@ -123,7 +122,7 @@ func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 	return freed
 }
 
-// workforce are the workers of a process, and the requests that they took, by arrival.
+// workforce is the workers of a process, and the requests that they took, by arrival.
 type workforce struct {
 	workers int
 	ids     []diagnosis.RequestID
@@ -131,7 +130,7 @@ type workforce struct {
 	waits   []Duration // as replayed
 }
 
-// workforces returns those of all processes; its callers share them.
+// workforces returns the workforces of all processes; its callers share them.
 func workforces(c *diagnosis.Case) []*workforce {
 	return c.Shared("workforces", func() any { return collectWorkforces(c) }).([]*workforce)
 }
@@ -171,7 +170,7 @@ func collectWorkforces(c *diagnosis.Case) (out []*workforce) {
 	return out
 }
 
-// served are the spans in which a strand worked for measured requests, in order.
+// served is a span in which a strand worked for a measured request.
 type served struct {
 	window
 	request diagnosis.RequestID
@@ -197,9 +196,8 @@ func servedBy(c *diagnosis.Case, strands map[timeline.StrandID]bool) map[timelin
 	return out
 }
 
-// ownTime returns what spans of holders are in the time of the requests that they
-// worked for: the holder's own wait is lost to its request, too. Those that keep refuses
-// are left out.
+// ownTime returns which parts of the holders' spans lie in the time of the requests that they worked for: a holder's
+// own wait is lost to its request, too. Spans that keep refuses are left out.
 func ownTime(c *diagnosis.Case, did []*deed, keep func(*timeline.Request, *deed) bool) (out []diagnosis.Span) {
 	strands := map[timeline.StrandID]bool{}
 	for _, d := range did {
@@ -217,7 +215,7 @@ func ownTime(c *diagnosis.Case, did []*deed, keep func(*timeline.Request, *deed)
 			continue
 		}
 		for s := r.Segments(); s.Next(); {
-			own := s.Strand == d.strand || d.call != timeline.None && s.Call == d.call // a goroutine's call is carried by others
+			own := s.Strand == d.strand || d.call != timeline.None && s.Call == d.call // other threads carry a goroutine's call
 			if from, to := max(s.From, d.from), min(s.To, d.to); own && from < to {
 				out = append(out, diagnosis.Span{Request: r.ID, From: from, To: to})
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A worker serves every 10 ms, for 8 ms, and the socket keeps each answer back for another 40 ms: it has time
-// to spare, and a pause of 5 ms in one of them costs nobody else anything.
+// A worker serves a request every 10 ms, for 8 ms, and the socket keeps each answer back for another 40 ms. The worker
+// has time to spare, and a pause of 5 ms in one request costs no other anything.
 func TestWorkersAreFreeWhileASocketKeepsTheirAnswer(t *testing.T) {
 	const ms = diagnosis.Time(1_000_000)
 	tl := &timeline.Timeline{Strands: []timeline.Strand{{}}}
@@ -26,8 +26,8 @@ func TestWorkersAreFreeWhileASocketKeepsTheirAnswer(t *testing.T) {
 	}
 }
 
-// Requests come every 10 ms and take 12 ms, but wait 1 ms: one worker as replayed has a queue that grows, which
-// the service has not.
+// Requests come every 10 ms and take 12 ms, but wait only 1 ms. The replay with one worker has a queue that grows; the
+// service does not.
 func TestWorkersThatWereSeenToBeFreeHaveNoLongQueue(t *testing.T) {
 	const ms = diagnosis.Time(1_000_000)
 	tl := &timeline.Timeline{Strands: []timeline.Strand{{}}}
@@ -43,8 +43,8 @@ func TestWorkersThatWereSeenToBeFreeHaveNoLongQueue(t *testing.T) {
 	}
 }
 
-// While a request sleeps, its thread reads no other; a loop does, and who waits there for a
-// connection waits as long.
+// While a request sleeps, its thread reads no other. A loop does, and a request that waits there for a connection waits
+// as long.
 func TestALoopIsNotHeldUpByARequestThatWaits(t *testing.T) {
 	tl := &timeline.Timeline{Strands: []timeline.Strand{{}, {Loop: true}}}
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestALoopIsNotHeldUpByARequestThatWaits(t *testing.T) {
 	}{
 		{timeline.PhaseUnread, 0, true},
 		{timeline.PhaseUnread, timeline.None, true},
-		{timeline.PhaseHandler, 0, false}, // an executor's thread
+		{timeline.PhaseHandler, 0, false}, // a thread of an executor
 		{timeline.PhaseQueue, 1, false},
 	} {
 		s := timeline.Segment{Cause: timeline.CausePool, Phase: c.phase, Strand: c.strand}

@@ -12,11 +12,15 @@ func linearScan() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "linear-scan",
 		Title: "CPU time grows with the data, as where something is looked for item by item",
-		Doc: "Supported in two ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
-			"99 % confidence, and steadily; the function named is the one beneath which it grows. Legs of requests come first, what each computes before, during and after its calls to peers: where one grows so, in all requests, in the later half (compilers warm up before) or each time until garbage is collected (collectors move what is walked through next to each other, which shortens each step), and in proportion by a quarter more than the rest of the same requests may have grown (processors that become slower slow both), that leg is what grows. Else, where too few stacks name a function, growth to less than three times its beginning is a lead: the processors may have become slower. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
-			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. A lead where such walks are as long in each request: they may be what it is for. " +
-			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where the calls are too few. " +
-			"What others wait for a processor or for their interpreter meanwhile goes, too, in the proportion in which that worked on it.",
+		Doc: "A search without an index takes longer the more there is to search.\n\n" +
+			"Support comes in one of two ways:\n\n" +
+			"- The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with 99 % confidence, and steadily. The function named is the one beneath which it grows. Legs of requests " +
+			"come first: what each computes before, during and after its calls to peers. A leg is what grows if it grows by a quarter more, in proportion, than the rest of the same requests may have grown (processors that become slower slow " +
+			"both). It may do so in all requests; in the later half, as compilers warm up before; or each time until garbage is collected, as collectors move what is walked through next to each other, which shortens each step.\n" +
+			"- Half of the CPU time goes on to the next item of a collection, as frames show (iterators of maps, of cursors), in long walks, and requests differ by nothing else.\n\n" +
+			"Not this: it is refuted if CPU time stays the same from call to call and goes into no such walk, and undecided if there are too few calls. Without a function that enough stacks name, growth of the whole request to less than three " +
+			"times its beginning is a lead: the processors may have become slower. Walks that are as long in each request are a lead too: they may be what the request is for.\n\n" +
+			"Saving: what requests compute beneath that function is taken out. So are waits for a processor or for their interpreter meanwhile, in the share in which those worked beneath it.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"cpu-bound", "cold-start", "run-queue", "interpreter-lock", "accept-queue", "load"},
 		Test:     testLinearScan,
@@ -26,36 +30,36 @@ func linearScan() diagnosis.Hypothesis {
 // Bounds of a linear scan.
 const (
 	scanCalls = 60                       // fewer calls of an endpoint show no trend
-	scanBins  = 20                       // medians of so many runs of consecutive calls, at most
-	scanRun   = 6                        // calls in a run, at least
-	scanRise  = 4                        // a rise of one part in so many of what it was at the beginning
-	scanAgree = diagnosis.Whole / 10 * 6 // pairs of runs that rise, less those that fall: a step has half
+	scanBins  = 20                       // at most so many medians, each of a run of consecutive calls
+	scanRun   = 6                        // at least so many calls in a run
+	scanRise  = 4                        // a rise is at least one part in so many of the beginning
+	scanAgree = diagnosis.Whole / 10 * 6 // pairs of runs that rise, less those that fall: for a step it is half
 	scanTiny  = Duration(20_000)         // CPU time that is noise
-	// Processors that share caches, or are shared, make the same code take at most about twice
-	// as long. Growth beneath no known function is code's only from this many times its beginning on.
+	// Processors that share caches, or are shared, make the same code take at most about twice as long. If no function is
+	// known beneath which the growth lies, it is the code's only from this many times the beginning on.
 	scanSlowed = 2
 )
 
-// scanned is what one endpoint's requests say.
+// scanned is what the requests of one endpoint show.
 type scanned struct {
 	of    *diagnosis.Symptom
 	order []diagnosis.RequestID   // by start
-	whole []diagnosis.RequestID   // those of them whose CPU time is known as a whole
-	split [][]diagnosis.RequestID // them, where what they cost may jump between; nil: nowhere
+	whole []diagnosis.RequestID   // those of them whose CPU time is known completely
+	split [][]diagnosis.RequestID // these, divided where their cost may jump; nil: nowhere
 	cost  []Duration              // own CPU, by request
-	all   Duration                // of them
+	all   Duration                // sum of cost
 	trend diagnosis.Trend
-	moved bool   // more requests are in flight from call to call, too
-	on    *onLeg // that cost, trend and samples are of; nil: all of each request
+	moved bool   // more and more requests are in flight from call to call, too
+	on    *onLeg // the leg that cost, trend and samples are about; nil: all of each request
 	list  []sampling
 	spots spots
 
-	unclear string // why it cannot be told, as judge says
+	unclear string // why it cannot be decided, as judge says
 }
 
 func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
-	known, all := 0, 0 // requests of whose time next to none is unknown, of all
+	known, all := 0, 0 // known: requests of which next to no time is unknown
 	cost := ownCost(c)
 	sampled := newSamples(c)
 	var most *scanned
@@ -71,7 +75,7 @@ func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 		s.unclear = unclear
 		known, all = known+len(s.whole), all+len(s.order)
 	}
-	if 4*known < 3*all { // else what grows from call to call would show in those
+	if 4*known < 3*all { // else what grows from call to call would show in the known ones
 		res.Hidden = c.Gaps()
 	}
 	if most == nil {
@@ -108,7 +112,7 @@ func (s *scanned) queued(c *diagnosis.Case, ids []diagnosis.RequestID) (d Durati
 // ownCost sums each request's own CPU time.
 func ownCost(c *diagnosis.Case) []Duration { return costOf(c, ownSpans(c)) }
 
-// costOf returns how long spans of each request are together.
+// costOf sums up the spans of each request.
 func costOf(c *diagnosis.Case, spans []diagnosis.Span) []Duration {
 	cost := make([]Duration, len(c.Requests))
 	for _, sp := range spans {
@@ -117,7 +121,7 @@ func costOf(c *diagnosis.Case, spans []diagnosis.Span) []Duration {
 	return cost
 }
 
-// judge decides about an endpoint: a candidate, or why it cannot be told, or neither.
+// judge decides about an endpoint: it returns a candidate, or why that cannot be decided, or neither.
 func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear string) {
 	if s.all/Duration(max(1, len(s.order))) < scanTiny {
 		return nil, ""
@@ -138,11 +142,11 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 	return nil, ""
 }
 
-// rise is what the trend must reach.
+// rise is the change that the trend must reach.
 func (s *scanned) rise() Duration { return max(scanTiny, s.trend.Start/scanRise) }
 
-// grows reports that CPU time rises from call to call. Where more and more requests are
-// in flight, processors that share caches slow each other down: then it must double.
+// grows reports whether CPU time rises from call to call. If more and more requests are in flight, processors that
+// share caches slow each other down; then it must double.
 func (s *scanned) grows() bool {
 	need := s.rise()
 	if s.moved {
@@ -151,8 +155,8 @@ func (s *scanned) grows() bool {
 	return len(s.whole) >= scanCalls && s.trend.Low >= need && s.trend.Agree >= scanAgree
 }
 
-// grown is what of an endpoint's requests grows, if anything does: a leg of them, if that is known,
-// else all of each.
+// grown returns what grows of an endpoint's requests, if anything does: a leg of them, if that is known, else all of
+// each.
 func (s *scanned) grown(c *diagnosis.Case) *scanned {
 	if p := s.apart(c); p != nil {
 		return p
@@ -163,8 +167,8 @@ func (s *scanned) grown(c *diagnosis.Case) *scanned {
 	return nil
 }
 
-// walk is the place from which most of the CPU time goes through a collection, walk after
-// long walk; nil if there is none.
+// walk returns the place from which most of the CPU time goes through a collection, in long walks; nil if there is
+// none.
 func (s *scanned) walk() *spot {
 	for _, at := range s.spots.list {
 		if s.spots.samples >= fewSamples && at.steps >= fewSamples && 2*at.steps >= s.spots.samples && at.starts*scanBins <= at.steps {
@@ -189,7 +193,7 @@ func (s *scanned) lead() string {
 		diagnosis.Plural(len(s.whole), "request") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
-// endpoint names what was looked at: where no endpoint has requests enough, all.
+// endpoint names what was looked at: all endpoints, if none has enough requests.
 func (s *scanned) endpoint() string { return cmp.Or(s.of.Endpoint, "all endpoints") }
 
 func (s *scanned) evidence() []diagnosis.Evidence {

@@ -28,12 +28,12 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 	return s
 }
 
-// hiddenCost is how much of each request's time may have been spent computing without being seen; its callers share it.
+// hiddenCost is how much of each request's time may have been spent computing unseen; its callers share it.
 func hiddenCost(c *diagnosis.Case) []Duration {
 	return c.Once("hidden cost", func() any { return costOf(c, c.Gaps()) }).([]Duration)
 }
 
-// stretches are the calls that are looked at, where what they cost may jump between.
+// stretches returns the calls that are looked at, divided where their cost may jump.
 func (s *scanned) stretches() [][]diagnosis.RequestID {
 	if s.split != nil {
 		return s.split
@@ -41,8 +41,8 @@ func (s *scanned) stretches() [][]diagnosis.RequestID {
 	return [][]diagnosis.RequestID{s.whole}
 }
 
-// runs returns the medians of a quantity over runs of consecutive calls, by the number of
-// calls so far, for each stretch of them.
+// runs returns, for each stretch, the medians of a quantity over runs of consecutive calls, by the number of calls so
+// far.
 func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (out [][]diagnosis.Point) {
 	for _, ids := range s.stretches() {
 		n := len(ids)
@@ -69,7 +69,7 @@ func (s *scanned) byCost(ids []diagnosis.RequestID) []diagnosis.RequestID {
 	return by
 }
 
-// tenths are what a tenth of calls takes less than, and what a tenth takes more than.
+// tenths returns what a tenth of calls takes less than, and what a tenth takes more than.
 func (s *scanned) tenths() (low, high Duration) {
 	by := s.byCost(s.whole)
 	if n := len(by); n > 0 {
@@ -78,8 +78,8 @@ func (s *scanned) tenths() (low, high Duration) {
 	return low, high
 }
 
-// varies reports that requests differ by how long they walk, and by little else: the
-// dearer half of them does the same at the same place, for longer.
+// varies reports whether requests differ by how long they walk, and by little else: the more expensive half of them
+// does the same at the same place, for longer.
 func (s *scanned) varies(c *diagnosis.Case, walk *spot) bool {
 	by := s.byCost(s.whole)
 	n := len(by)
@@ -107,7 +107,7 @@ func (s *scanned) varies(c *diagnosis.Case, walk *spot) bool {
 	return 10*inWalk >= 8*(hi-lo)
 }
 
-// beneath tells for every stack whether one of some functions is on it.
+// beneath reports for every stack whether one of some functions is on it.
 type beneath struct {
 	c    *diagnosis.Case
 	is   func(recording.Frame) bool
@@ -134,7 +134,7 @@ func (b *beneath) has(id timeline.StackID) bool {
 	return in
 }
 
-// thirdsOf tells in which third of its stretch each call is, from 1 to 3.
+// thirdsOf returns in which third of its stretch each call is, from 1 to 3.
 func thirdsOf(stretches [][]diagnosis.RequestID) map[diagnosis.RequestID]int {
 	of := map[diagnosis.RequestID]int{}
 	for _, ids := range stretches {
@@ -153,9 +153,9 @@ func thirdsOf(stretches [][]diagnosis.RequestID) map[diagnosis.RequestID]int {
 	return of
 }
 
-// grower finds the innermost function of the service's own code beneath which at least
-// four fifths of the growth lies: samples of the last third of calls less those of the
-// first, of each stretch; "" if that is not known.
+// grower finds the innermost function of the service's own code beneath which at least four fifths of the growth lies.
+// The growth is the samples of the last third of calls less those of the first, of each stretch; "" if that is not
+// known.
 func (s *scanned) grower(c *diagnosis.Case) string {
 	thirds := thirdsOf(s.stretches())
 	type sum struct{ early, late, depth int }

@@ -12,7 +12,7 @@ import (
 
 const scanFix = "look it up instead of walking there: an index or a map by what is searched for, a bound on how much is kept, or, where items are ordered, start next to what is searched for and stop early"
 
-// growing is the finding of CPU time that grows.
+// growing is the candidate for CPU time that grows.
 func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
 	title := "The CPU time of " + s.endpoint() + s.on.when() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
@@ -37,7 +37,7 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	return cd
 }
 
-// walking is the finding of walks through a collection.
+// walking is the candidate for walks through a collection.
 func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.Candidate {
 	cd := s.candidate(c, at.name, s.byCost(s.order))
 	cd.Place = at.place(c)
@@ -59,8 +59,8 @@ func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.C
 	return cd
 }
 
-// candidate takes out what requests compute beneath a function, in the share of samples in
-// each quarter of an order, and what requests wait meanwhile.
+// candidate takes out what requests compute beneath a function, by its share of the samples in each quarter of an
+// order, and what requests wait meanwhile.
 func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.RequestID) *diagnosis.Candidate {
 	cd := &diagnosis.Candidate{
 		Fix: scanFix, Next: "dwell show REC --tree shows what it walks through", Evidence: s.evidence(),
@@ -89,8 +89,8 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 	return cd
 }
 
-// since is the share of its own CPU by which a request computes more than one would have at the
-// beginning of the recording, on the line through those that are looked at.
+// since returns the share of a request's own CPU by which it computes more than one at the beginning of the recording
+// would, on the line through the requests that are looked at.
 func (s *scanned) since(id diagnosis.RequestID) diagnosis.Share {
 	at := func(id diagnosis.RequestID) int64 {
 		i, _ := slices.BinarySearch(s.order, id)
@@ -101,7 +101,7 @@ func (s *scanned) since(id diagnosis.RequestID) diagnosis.Share {
 	return diagnosis.ShareOf(grown, max(grown, int64(s.cost[id])))
 }
 
-// leading is the beginning of a segment, so much of it.
+// leading returns a part of a segment, from its beginning.
 func leading(of timeline.RequestID, g *timeline.Segment, part diagnosis.Share) []diagnosis.Span {
 	if d := part.Of(g.To.Sub(g.From)); d > 0 {
 		return []diagnosis.Span{{Request: of, From: g.From, To: g.From + diagnosis.Time(d)}}
@@ -109,7 +109,7 @@ func leading(of timeline.RequestID, g *timeline.Segment, part diagnosis.Share) [
 	return nil
 }
 
-// line names the line of a function at which most samples are.
+// line names the line of a function that has the most samples.
 func (s *scanned) line(c *diagnosis.Case, in *beneath) string {
 	at := spot{lines: map[recording.Frame]int{}}
 	for _, p := range s.list {
@@ -123,8 +123,8 @@ func (s *scanned) line(c *diagnosis.Case, in *beneath) string {
 	return at.place(c)
 }
 
-// quarters returns the share of own CPU beneath a function, of the requests in the same
-// quarter of an order; of all, where those have too few samples.
+// quarters returns the share of own CPU beneath a function: of the requests in the same quarter of an order, or of all
+// if those have too few samples.
 func (s *scanned) quarters(in *beneath, order []diagnosis.RequestID) func(diagnosis.RequestID) diagnosis.Share {
 	const of = 4
 	quarter := map[diagnosis.RequestID]int{}
@@ -150,20 +150,19 @@ func (s *scanned) quarters(in *beneath, order []diagnosis.RequestID) func(diagno
 	}
 }
 
-// queuedSamples is how many samples of a process, around a wait for a processor, tell
-// what the processors worked on meanwhile.
+// queuedSamples is how many samples of a process, around a wait for a processor, show what the processors worked on
+// meanwhile.
 const queuedSamples = 20
 
-// works are the samples of one process, of whatever it computed, in order of time.
+// works holds the samples of one process, whatever it computed, in order of time.
 type works struct {
 	at    []diagnosis.Time
-	under []int // how many of those before are the stacks
+	under []int // how many of those before are of the stacks that are looked for
 }
 
-// queuedBehind returns what requests wait less for a processor, or for their interpreter,
-// without what is computed in some stacks, by anybody: the share of it in what their process
-// computed meanwhile. Threads wait for processors for what other programs compute, too;
-// goroutines that wait in their own runtime's queue do not.
+// queuedBehind returns what requests wait less for a processor, or for their interpreter, if nothing is computed in
+// some stacks: the share of those in what their process computed meanwhile. Threads wait for processors that other
+// programs have, too; goroutines that wait in their own runtime's queue do not.
 func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diagnosis.Span) {
 	by := map[recording.ProcessID]*works{}
 	front := inFront(c)
@@ -215,7 +214,7 @@ func worksOf(c *diagnosis.Case, p recording.ProcessID, in func(timeline.StackID)
 	return w
 }
 
-// share is what part of the samples in a span, or next to it if those are few, are the stacks.
+// share returns which part of the samples in a span, or next to it if those are few, is of the stacks.
 func (w *works) share(from, to diagnosis.Time) diagnosis.Share {
 	i, _ := slices.BinarySearch(w.at, from)
 	n, _ := slices.BinarySearch(w.at, to)

@@ -8,10 +8,10 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// leg is a part of a request, as its calls to others divide it.
+// leg is a part of a request, as divided by its calls to others.
 type leg int8
 
-// Legs; of a request without calls all is the first.
+// Legs; a request without calls is in the first one only.
 const (
 	legBefore leg = iota
 	legAmid
@@ -19,7 +19,7 @@ const (
 	legs
 )
 
-// legAt returns which legs the moments of a request are in.
+// legAt returns a function that says in which leg a moment of a request is.
 func legAt(c *diagnosis.Case, r *timeline.Request) func(diagnosis.Time) leg {
 	first, last := r.End, r.Start
 	for _, id := range r.Calls {
@@ -55,20 +55,19 @@ func legCost(c *diagnosis.Case) *[legs][]Duration {
 	}).(*[legs][]Duration)
 }
 
-// part is which of an endpoint's requests, in order, are looked at.
+// part says which of an endpoint's requests, in order, are looked at.
 type part int8
 
-// Parts of requests. What compilers and caches do for the first half of calls can hide there that a
-// leg grows; and a collector that moves what is walked through next to each other makes each step of
-// the walk shorter at once.
+// Parts of requests. In the first half of calls, compilers and caches can hide that a leg grows. A collector that moves
+// what is walked through next to each other makes each step of the walk shorter at once.
 const (
 	partAll       part = iota
 	partLater          // the later half
-	partCollected      // all, in stretches in which no collector stopped a process
+	partCollected      // all, in stretches during which no collector stopped a process
 	partsOfCalls       // how many there are
 )
 
-// of returns a part of some requests, in order, and how it is divided; nil: not at all.
+// of returns a part of some requests, in order, and how it is divided; nil: it is not.
 func (p part) of(c *diagnosis.Case, ids []diagnosis.RequestID) (some []diagnosis.RequestID, split [][]diagnosis.RequestID) {
 	switch p {
 	case partLater:
@@ -82,8 +81,8 @@ func (p part) of(c *diagnosis.Case, ids []diagnosis.RequestID) (some []diagnosis
 	return ids, nil
 }
 
-// uncollected are the stretches of some requests, in order, between whose starts no collector stopped
-// a process: those that are half as long as what shows a trend, or longer.
+// uncollected returns the stretches of some requests, in order, between whose starts no collector stopped a process. A
+// stretch must have at least half as many calls as show a trend.
 func uncollected(c *diagnosis.Case, ids []diagnosis.RequestID) (out [][]diagnosis.RequestID) {
 	from := 0
 	cut := func(to int) {
@@ -100,7 +99,7 @@ func uncollected(c *diagnosis.Case, ids []diagnosis.RequestID) (out [][]diagnosi
 	return out
 }
 
-// stopTimes are when collectors began to stop processes, in order; endpoints share them.
+// stopTimes returns when collectors began to stop processes, in order; endpoints share them.
 func stopTimes(c *diagnosis.Case) []diagnosis.Time {
 	return c.Once("times of the collector's stops", func() any {
 		var at []diagnosis.Time
@@ -112,14 +111,14 @@ func stopTimes(c *diagnosis.Case) []diagnosis.Time {
 	}).([]diagnosis.Time)
 }
 
-// onLeg is the leg of some requests that something is said of; nil: all of each of them.
+// onLeg is the leg of some requests that something is said about; nil: all of each of them.
 type onLeg struct {
 	leg  leg
-	part part            // of the requests
-	rest diagnosis.Trend // of what the same requests compute besides
+	part part            // which of the requests
+	rest diagnosis.Trend // what the same requests compute besides
 }
 
-// has reports which moments of a request are on the leg.
+// has returns a function that reports whether a moment of a request is on the leg.
 func (l *onLeg) has(c *diagnosis.Case, r *timeline.Request) func(diagnosis.Time) bool {
 	if l == nil {
 		return func(diagnosis.Time) bool { return true }
@@ -128,7 +127,7 @@ func (l *onLeg) has(c *diagnosis.Case, r *timeline.Request) func(diagnosis.Time)
 	return func(t diagnosis.Time) bool { return at(t) == l.leg }
 }
 
-// when says of which leg something is, after a request's name.
+// when says which leg is meant, after a request's name.
 func (l *onLeg) when() string {
 	if l == nil {
 		return ""
@@ -136,7 +135,7 @@ func (l *onLeg) when() string {
 	return [...]string{" before it calls peers", " while it calls peers", " after its peers have answered"}[l.leg]
 }
 
-// counted says of how many calls something is.
+// counted says how many calls are meant.
 func (l *onLeg) counted(calls int) string {
 	n := diagnosis.Plural(calls, "call")
 	switch {
@@ -170,8 +169,8 @@ func (l *onLeg) evidence() []diagnosis.Evidence {
 	}
 }
 
-// apart returns the leg of requests that grows most where the rest of the same requests does not, in
-// the first part of them in which one does; nil, if none does.
+// apart returns the leg of requests that grows most while the rest of the same requests does not. It takes the first
+// part of the requests in which a leg does so; nil if there is none.
 func (s *scanned) apart(c *diagnosis.Case) *scanned {
 	all := callingAlike(c, s.whole)
 	for is := range partsOfCalls {
@@ -199,8 +198,8 @@ func (s *scanned) apart(c *diagnosis.Case) *scanned {
 	return nil
 }
 
-// callingAlike are the requests with the usual number of calls, in order, if they are most: of others
-// what is computed would be on another leg.
+// callingAlike returns the requests with the usual number of calls, in order, if three quarters have it. In the others
+// the same work would be on another leg.
 func callingAlike(c *diagnosis.Case, ids []diagnosis.RequestID) (same []diagnosis.RequestID) {
 	n := map[int]int{}
 	usual := 0
@@ -222,9 +221,9 @@ func callingAlike(c *diagnosis.Case, ids []diagnosis.RequestID) (same []diagnosi
 	return same
 }
 
-// growsApart reports that a leg grows, in proportion by a quarter more than the rest of the same
-// requests may: processors that become slower slow both. Nor may the rest have become less by as
-// much: then what is computed would only have moved.
+// growsApart reports whether a leg grows, in proportion by a quarter more than the rest of the same requests may have
+// grown: processors that become slower slow both. Nor may the rest have shrunk by as much: then work would only have
+// moved.
 func (s *scanned) growsApart() bool {
 	share := func(d, of Duration) diagnosis.Share { return diagnosis.ShareOf(int64(d), int64(max(of, scanTiny))) }
 	rest := &s.on.rest
@@ -232,7 +231,7 @@ func (s *scanned) growsApart() bool {
 		share(s.trend.Low, s.trend.Start)-max(0, share(rest.High, rest.Start)) >= diagnosis.Whole/scanRise
 }
 
-// sampledOn are the samples of what some requests computed on a leg.
+// sampledOn returns the samples of what some requests computed on a leg.
 func sampledOn(c *diagnosis.Case, on *onLeg, ids []diagnosis.RequestID) (list []sampling) {
 	newSamples(c).each(ids, func(span diagnosis.Span, stack timeline.StackID) {
 		if on.has(c, &c.Requests[span.Request])(span.From) {

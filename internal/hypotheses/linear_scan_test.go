@@ -88,7 +88,7 @@ func scanStories() []story {
 	}
 }
 
-// called plays so many requests, 50 ms apart, on one thread.
+// called plays n requests, 50 ms apart, on one thread.
 func called(s *scenario, n int, each func(t *thread, i int)) *scenario {
 	t := s.worker(1, 1000*us)
 	for i := range n {
@@ -100,7 +100,7 @@ func called(s *scenario, n int, each func(t *thread, i int)) *scenario {
 	return s
 }
 
-// A walk that is no news: what is answered is all that there is, and small.
+// A walk that is no news: it goes through everything that is answered, and that is little.
 func TestShortWalksAreNoScan(t *testing.T) {
 	s := called(newScenario(recording.RuntimeJVM), 80, func(t *thread, i int) {
 		for range 10 {
@@ -116,8 +116,8 @@ func TestShortWalksAreNoScan(t *testing.T) {
 	}
 }
 
-// Of two endpoints the rarer one computes most: 20 ms a call, where stacks show that it
-// walks through nothing. What the other one computes, which nothing shows, decides nothing.
+// Of two endpoints the rarer one computes most: 20 ms a call, in which stacks show no walk. The computing of the other
+// one, about which nothing is known, decides nothing.
 func TestTheEndpointThatComputesMostDecides(t *testing.T) {
 	s := newScenario(recording.RuntimePython)
 	w := s.worker(1, 1000*us)
@@ -140,7 +140,7 @@ func TestTheEndpointThatComputesMostDecides(t *testing.T) {
 	}
 }
 
-// Of no endpoint there are calls enough for quantiles of its own: what is said is said of all.
+// No endpoint has enough calls for quantiles of its own: the statement is about all endpoints.
 func TestFewCallsOfManyEndpointsAreNamed(t *testing.T) {
 	s := newScenario(recording.RuntimePython)
 	w := s.worker(1, 1000*us)

@@ -10,7 +10,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// lined is time by the functions in which it was spent, and by line of each.
+// lined is time by the function in which it was spent, and by the line in that.
 type lined map[string]map[recording.Frame]Duration
 
 // add books time at a frame.
@@ -22,8 +22,7 @@ func (l lined) add(c *diagnosis.Case, f recording.Frame, d Duration) {
 	l[name][f] += d
 }
 
-// most returns the line with most of the time of the function that has most of it; false
-// if there is none.
+// most returns the line with most of the time in the function with most of the time; false if there is none.
 func (l lined) most() (at recording.Frame, found bool) {
 	functions := tally{}
 	for name, lines := range l {
@@ -41,7 +40,7 @@ func (l lined) most() (at recording.Frame, found bool) {
 	return at, best > 0
 }
 
-// asked is where in the service's own code requests waited, as far as stacks tell.
+// asked returns where in the service's own code requests waited, as far as stacks show.
 func asked(c *diagnosis.Case, list []stay) lined {
 	at := lined{}
 	for i := range list {
@@ -59,7 +58,7 @@ func asked(c *diagnosis.Case, list []stay) lined {
 	return at
 }
 
-// taken says where in the service's own code a lock is taken, to go after its name.
+// taken says where in the service's own code a lock is taken, to follow its name.
 func (k *contention) taken(c *diagnosis.Case) string {
 	if k.lock == timeline.None || k.through != "" && k.through != k.name {
 		return ""

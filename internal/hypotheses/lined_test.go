@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Where a lock is taken is said with the line, once: of the function that has most of the
-// time, the line that has most of it.
+// The place where a lock is taken is named with its line, once: the line with most of the time in the function with
+// most of the time.
 func TestWhereALockIsTakenHasItsLine(t *testing.T) {
 	tl := built(t, `1ms manifest cpus=2 hooks="sched io stacks"
 1ms process id=1 pid=100 runtime=jvm comm=java
@@ -51,7 +51,7 @@ func TestWhereALockIsTakenHasItsLine(t *testing.T) {
 	}
 }
 
-// Requests of a JVM start threads of their own, which its runtime does for one after the other.
+// Requests of a JVM start threads of their own, and the runtime starts one after the other.
 func TestThreadsAreToBeStartedOnce(t *testing.T) {
 	const starts = "java.lang.Thread.start0 < java.lang.Thread.start < com.shop.Tasks.run < com.shop.Handler.handle"
 	tl, err := build.Recording(done(bursts(newScenario(recording.RuntimeJVM), 4,

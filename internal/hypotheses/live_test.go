@@ -14,8 +14,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestLive diagnoses cuts of recordings of live services; the lines that begin with
-// "#>" say the verdict on every hypothesis, and the number that it rests on.
+// TestLive diagnoses cuts of recordings of live services. The lines that begin with "#>" hold the verdict on every
+// hypothesis, and the number on which it rests.
 func TestLive(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "live", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -51,7 +51,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// sayAll puts the verdicts of a diagnosis into one line each.
+// sayAll writes the verdicts of a diagnosis, one line each.
 func sayAll(d *diagnosis.Diagnosis) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d requests, p50 %d us, p99 %d us\n", len(d.Overall.Requests), d.Overall.P50/1000, d.Overall.P99/1000)

@@ -10,8 +10,17 @@ func load() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
-		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them, nor are carriers that virtual threads are pinned to for half of that time. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does, or half of what they wait for processors goes by while all of those compute for other requests; told after cpu-bound where half of what requests compute would save more by itself than by the waits that go with it. Requests in flight for slow beside ordinary requests show the knee.",
+		Doc: "A server with a queue is saturated, so each request waits for the ones before it.\n\n" +
+			"Support: requests that wait for a server that is busy 90 % of the time while slow requests arrive:\n\n" +
+			"- the event loop that they depend on;\n" +
+			"- the threads that serve one request at a time;\n" +
+			"- the host's processors, if three quarters of that is the service itself. Less is enough if more arrives than they could do alone: the arriving requests compute for 90 % of the processors' time, or clients send as fast as they are " +
+			"answered to a service that has half of what the processors do.\n\n" +
+			"Requests in flight for slow beside ordinary requests show the knee.\n\n" +
+			"Not this: threads that are busy with waiting for a processor, while requests wait longer for processors than for those threads; nor carriers to which virtual threads are pinned for half of that time. A server with time to spare is " +
+			"a lead if requests wait for it as the replay of their arrivals does, or if during half of their waits for processors all of those compute for other requests. That lead is reported after cpu-bound if half of what requests compute " +
+			"would save more by itself than by the waits that go with it.\n\n" +
+			"Saving: all waits for a saturated server are taken out of each request. For a lead it is what the replay says they would wait less.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -19,8 +28,8 @@ func load() diagnosis.Hypothesis {
 	}
 }
 
-// mostlyOurs is how much of the busy processors' time is the service's own if its load
-// is what saturates them.
+// mostlyOurs is the share of the busy processors' time that must be the service's own if its load is what saturates
+// them.
 const mostlyOurs = diagnosis.Whole / 4 * 3
 
 // server is what requests wait for a turn of.
@@ -28,23 +37,23 @@ type server struct {
 	place string
 	is    string // "the event loop wants to run"
 	busy  diagnosis.Share
-	own   diagnosis.Share // of what it is busy with
+	own   diagnosis.Share // of what it is busy with: the service's own part
 	waits func(*diagnosis.Case, *timeline.Request, *timeline.Segment) bool
 	known bool
 
 	loop    timeline.StrandID // or None
 	workers bool
-	beside  string // follows a title: what else it is busy with
+	beside  string // what else it is busy with, to follow a title
 }
 
-// serverOf returns the server that is the bottleneck: the event loop or the workers that
-// slow requests depend on; or, if those have time to spare, the host's processors. Workers that
-// are busy with waiting for a processor are none while requests wait longer for that than for them; nor are
-// carriers that virtual threads are pinned to.
+// serverOf returns the server that is the bottleneck: the event loop or the workers that slow requests depend on; or,
+// if those have time to spare, the host's processors. Workers that are busy with waiting for a processor are no
+// bottleneck while requests wait longer for processors than for them. Nor are carriers to which virtual threads are
+// pinned.
 func serverOf(c *diagnosis.Case) server {
 	h := hostLoad(c)
 	if w := waitedFor(c); len(w) > 0 {
-		held, _ := pinned(c) // then it is not for want of workers
+		held, _ := pinned(c) // if that is half, more workers would not help
 		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy && 2*held < diagnosis.Whole && (h.busy < c.Saturated || timeIn(c, forWorker) > timeIn(c, ready)) {
 			place, is := "its only worker", "its only worker was serving another request"
 			if len(w) > 1 {
@@ -56,7 +65,7 @@ func serverOf(c *diagnosis.Case) server {
 	}
 	busy, loop := loopDemand(c)
 	if loop == timeline.None || busy < c.Saturated && h.busy > busy {
-		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
+		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // little, if the service is not what they are busy with
 		s := server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known, timeline.None, false, ""}
 		if own < mostlyOurs && (needed(c) >= c.Saturated || 2*own >= diagnosis.Whole && paced(c)) { // it would saturate them alone
 			s.own, s.beside = diagnosis.Whole, "; "+diagnosis.Percent(own)+" of what they do is the service, and more waits to be done"
@@ -109,7 +118,7 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// station is the server as a model; nil if no request waited for it.
+// station returns the server as a model; nil if no request waited for it.
 func (s *server) station(c *diagnosis.Case) *station {
 	switch {
 	case s.loop != timeline.None:
@@ -120,16 +129,16 @@ func (s *server) station(c *diagnosis.Case) *station {
 	return stationAt(c, kindProcessors, func(*station) bool { return true })
 }
 
-// queued are the servers with time to spare that requests wait for all the same, as the
-// replay of their arrivals shows: a lead, for whether they come too close together or each
-// is too dear is not for the recording to tell. Whether those waits follow from what requests compute is.
+// queued returns the servers with time to spare that requests wait for all the same, as the replay of their arrivals
+// shows. They are leads: the recording cannot tell whether requests come too close together, or each is too expensive.
+// follow reports whether those waits follow from what requests compute.
 func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candidate, follow bool) {
 	follow = true
 	for _, s := range stations(c) {
 		if s.kind != kindLoop && s.kind != kindWorkers && s.kind != kindProcessors || !s.fits() {
 			continue
 		}
-		if s.kind == kindLoop { // what waits behind long callbacks is no queue of short ones
+		if s.kind == kindLoop { // waits behind long callbacks are not a queue of short ones
 			if long, _ := holds(c, s.loop); 2*diagnosis.Total(waitsBehind(c, s.loop, long)) > s.waited() {
 				continue
 			}
@@ -151,8 +160,8 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 	return out, follow
 }
 
-// forEachOthersWork are waits for processors all of which compute for other requests: that is load, at
-// times, whatever they do between.
+// forEachOthersWork is the lead about waits for processors all of which compute for other requests meanwhile. That is
+// load at times, whatever the processors do in between.
 func forEachOthersWork(c *diagnosis.Case, s *server, ev []diagnosis.Evidence) []diagnosis.Candidate {
 	spans := behindComputing(c)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
@@ -172,8 +181,8 @@ func forEachOthersWork(c *diagnosis.Case, s *server, ev []diagnosis.Evidence) []
 	}}
 }
 
-// gotProcessor is for how much of the time in which a loop wants to run it does, on a host whose
-// processors others use, too.
+// gotProcessor returns for how much of the time in which a loop wants to run it does run, on a host whose processors
+// others use, too.
 func gotProcessor(c *diagnosis.Case, loop timeline.StrandID) diagnosis.Share {
 	from, to := c.Busy()
 	ran, ready := c.Running(loop, from, to), c.In(loop, timeline.StateRunnable, from, to)
@@ -189,8 +198,8 @@ func arrivals(c *diagnosis.Case) diagnosis.Evidence {
 	return diagnosis.Rate("requests arrive", max(0, n-1), in)
 }
 
-// arriving is how long it is from the first to the last arrival, as far as it was recorded, and how many came:
-// when those did that were unread since before the recording is not known.
+// arriving returns how long it is from the first to the last arrival, as far as it was recorded, and how many requests
+// came. Requests that were unread since before the recording are left out: when they came is not known.
 func arriving(c *diagnosis.Case) (in Duration, requests int) {
 	var first, last diagnosis.Time
 	for _, id := range c.Measured() {
@@ -222,7 +231,7 @@ func ready(_ *diagnosis.Case, _ *timeline.Request, s *timeline.Segment) bool {
 	return s.Cause == timeline.CauseRunnable
 }
 
-// timeIn is how long all requests wait for a server.
+// timeIn returns how long all requests wait for a server.
 func timeIn(c *diagnosis.Case, waits func(*diagnosis.Case, *timeline.Request, *timeline.Segment) bool) Duration {
 	return diagnosis.Total(c.Spans(func(r *timeline.Request, s *timeline.Segment) bool { return waits(c, r, s) }))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Requests that come together wait while others of them compute on both processors; who waits for a
-// processor that somebody else has does not wait for other requests.
+// Requests that come together wait while others of them compute on both processors. A request that waits for a
+// processor which another program has does not wait for other requests.
 func TestWaitsForOtherRequestsWorkAreLoad(t *testing.T) {
 	for want, rec := range map[int]*recording.Recording{
 		1: done(crowding(6, -80_000*us, 0), 68),
@@ -32,8 +32,8 @@ func TestWaitsForOtherRequestsWorkAreLoad(t *testing.T) {
 	}
 }
 
-// Requests of 9 ms come so many at a time for each processor: of two one waits 9 ms, and half of the work saves
-// more of that than of waits; of six they wait longer than they compute.
+// Requests of 9 ms come two or six at a time for each processor. Of two one waits 9 ms, and half of the work saves more
+// by itself than by waits. Of six they wait longer than they compute.
 func TestTheWorkOrItsQueueIsTheFirstLead(t *testing.T) {
 	for share, want := range map[int]string{2: "cpu-bound", 6: "load"} {
 		d := diagnosed(t, crowding(share, -80_000*us, 0))
@@ -43,8 +43,8 @@ func TestTheWorkOrItsQueueIsTheFirstLead(t *testing.T) {
 	}
 }
 
-// A request of 0.8 ms of own CPU comes every 1.2 ms: others wait for the loop while it computes that.
-// One that comes every 12 ms keeps nobody waiting.
+// A request of 0.8 ms of own CPU comes every 1.2 ms: others wait for the loop while it computes that. If one comes
+// every 12 ms, no other waits.
 func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {
 	for every, want := range map[recording.Time]bool{1200 * us: true, 12_000 * us: false} {
 		d := diagnosed(t, loopOf(true, 60, every, cost{before: 600 * us, after: 150 * us, remote: 600 * us}))
@@ -57,8 +57,8 @@ func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {
 	}
 }
 
-// One thread serves a request after the other while twelve come at once: it is what they wait for. If it
-// carries virtual threads, and one that waits is pinned to it, more of them is not what is wanting.
+// One thread serves a request after the other while twelve come at once: they wait for that thread. If it carries
+// virtual threads, and one that waits is pinned to it, more threads are not what is missing.
 func TestPinnedCarriersAreNoLoad(t *testing.T) {
 	const called = "com.example.Shop.fetch < com.example.Shop.handle < java.lang.VirtualThread.run"
 	for path, want := range map[string]bool{called: true, "java.lang.VirtualThread.parkOnCarrierThread < " + called: false} {
@@ -67,7 +67,7 @@ func TestPinnedCarriersAreNoLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
-			c.Saturated = diagnosis.Whole / 4 // it has times without a request
+			c.Saturated = diagnosis.Whole / 4 // at times it has no request
 			if s := serverOf(c); s.workers != want {
 				t.Errorf("%s: waits for workers %t, want %t (busy %s)", path, s.workers, want, diagnosis.Percent(s.busy))
 			}
@@ -77,8 +77,8 @@ func TestPinnedCarriersAreNoLoad(t *testing.T) {
 	}
 }
 
-// Requests that need 97 % of the processors at the rate at which they come. Where they were unread since before the
-// recording it is not known when they came: they are no crowd that came as it began.
+// Requests need 97 % of the processors at the rate at which they come. When requests came that were unread since before
+// the recording is not known: they are no crowd that came as it began.
 func TestWhatWaitedBeforeTheRecordingCameAtNoRate(t *testing.T) {
 	for unread, want := range map[int]bool{0: true, 40: true, 1000: false} {
 		tl, err := build.Recording(done(competing(crowding(6, 7000*us, 6000*us), "backup", 39), 99))

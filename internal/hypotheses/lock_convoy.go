@@ -13,11 +13,12 @@ func lockConvoy() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "lock-convoy",
 		Title: "Requests queue for a lock",
-		Doc: "Supported by the time in which a strand that a request depends on waits for a lock. Who held it is known from the chain of those who released it, or from the lock itself; " +
-			"what the holder did meanwhile is read from its own states, and through the holder of another lock where it waited for that, or through what its request waited for where another strand works for it. Taken out of each request: its waits for the lock. " +
-			"Behind holders that compute the lock is a server with a queue: those who came for it are replayed with half of its largest piece of work, and with one more lock, each for a part of the data, " +
-			"as far as idle processors go, and what requests wait less with the one that saves more is taken out; where the replay does not reproduce the recording, the part of each wait that idle processors could take over. " +
-			"Where the holder waits for something itself, refresh-under-lock or entropy-wait say why. Waits without a stack may be waits for a lock: they leave it undecided.",
+		Doc: "One thread has it, and the others wait in line.\n\n" +
+			"Support: the time in which a strand that a request depends on waits for a lock. The holder is known from the chain of threads that released it, or from the lock itself. What the holder did meanwhile is read from its own states. If " +
+			"it waited for another lock, it is read from that lock's holder. If another strand works for the holder's request, it is read from what that request waited for.\n\n" +
+			"Not this: if the holder itself waits for something, refresh-under-lock or entropy-wait say why. Waits without a stack may be waits for a lock: they leave it undecided.\n\n" +
+			"Saving: a request's waits for the lock are taken out. Behind holders that compute, the lock is a server with a queue. Those who came for it are replayed with half of its largest piece of work, and with one more lock, each for a " +
+			"part of the data, as far as idle processors go. What requests wait less with the better of the two is taken out. If the replay does not reproduce the recording, it is the part of each wait that idle processors could take over.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"pool-exhausted", "accept-queue", "load"},
 		Family:   familyLocks,
@@ -88,7 +89,8 @@ func (k *contention) fix(c *diagnosis.Case) string {
 	return convoyFix(runtimeOf(c, k.process(c)))
 }
 
-// startsThreads reports that requests of a JVM wait for a lock of the runtime, most of that time, as they start threads.
+// startsThreads reports whether requests of a JVM wait for a lock of the runtime, most of that time, because they start
+// threads.
 func startsThreads(c *diagnosis.Case, waits []stay) bool {
 	var all, starts Duration
 	for i := range waits {
@@ -103,7 +105,7 @@ func startsThreads(c *diagnosis.Case, waits []stay) bool {
 	return starts > 0 && 2*starts >= all
 }
 
-// process is the one whose lock it is; of one that processes share, that of one who waits.
+// process returns the process whose lock it is; for a lock that processes share, the process of a strand that waits.
 func (k *contention) process(c *diagnosis.Case) recording.ProcessID {
 	if k.lock == timeline.None {
 		return recording.NoProcess
@@ -130,8 +132,8 @@ func lockEvidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
 	}
 }
 
-// unnamedWaits returns the time of requests that may be waits for a lock: of unknown
-// cause, or in a futex without a stack that tells what for.
+// unnamedWaits returns the time of requests that may be waits for a lock: of unknown cause, or in a futex without a
+// stack that shows what for.
 func unnamedWaits(c *diagnosis.Case) []diagnosis.Span {
 	out := c.Gaps()
 	for _, s := range stays(c, timeline.CauseCondition, whole) {

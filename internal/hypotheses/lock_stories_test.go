@@ -20,7 +20,7 @@ func lockStories() []story {
 		return func() *recording.Recording { return done(bursts(newScenario(recording.RuntimePython), 4, each), 50) }
 	}
 	quiet := jvm(30, func(t *thread, _ int) { keptCall(t, 600*us) })
-	unseen := func() *recording.Recording { // futex waits of which nothing tells what for
+	unseen := func() *recording.Recording { // futex waits of which it is not known what for
 		return done(without(bursts(newScenario(recording.RuntimeJVM), 4, locked("", nil)), allHooks), 50)
 	}
 	return []story{
@@ -102,7 +102,7 @@ func lockStories() []story {
 	}
 }
 
-// oftenCollecting has every third request do the work of the collector, besides its own.
+// oftenCollecting makes every third request do the work of the collector, besides its own.
 func oftenCollecting() func() *recording.Recording {
 	return func() *recording.Recording {
 		return done(without(serve(newScenario(recording.RuntimeRuby), func(t *thread, i int) {
@@ -113,8 +113,7 @@ func oftenCollecting() func() *recording.Recording {
 	}
 }
 
-// locked lets requests do something with one lock in their hand, which they take in
-// some code; "" leaves no stack.
+// locked makes requests do something while they hold one lock, which they take in some code; "" leaves no stack.
 func locked(path string, inside func(t *thread)) func(t *thread, burst int) {
 	m := &mutex{}
 	return func(t *thread, _ int) {
@@ -127,8 +126,8 @@ func locked(path string, inside func(t *thread)) func(t *thread, burst int) {
 	}
 }
 
-// behindExport lets the first request of each burst export with one lock in its hand,
-// which the others take with another one in theirs.
+// behindExport makes the first request of each burst export while it holds one lock. The others take that lock while
+// they hold another one.
 func behindExport() func(t *thread, burst int) {
 	index, cache := &mutex{}, &mutex{}
 	last := -1
@@ -148,8 +147,7 @@ func behindExport() func(t *thread, burst int) {
 	}
 }
 
-// behindReport lets a request wait for the interpreter, which a thread has that works
-// for none.
+// behindReport makes a request wait for the interpreter, which a thread holds that works for no request.
 func behindReport(t *thread, burst int) {
 	const report = 60
 	if !t.vm {
@@ -163,7 +161,7 @@ func behindReport(t *thread, burst int) {
 	t.add(t.at, &recording.Off{Thread: report, Since: t.at - us, Woken: t.at - us, State: recording.OffPreempted})
 }
 
-// interpreting lets requests do something with the interpreter in their hand.
+// interpreting makes requests do something while they hold the interpreter.
 func interpreting(inside func(t *thread)) func(t *thread, burst int) {
 	m := &mutex{}
 	return func(t *thread, _ int) {
@@ -176,7 +174,7 @@ func interpreting(inside func(t *thread)) func(t *thread, burst int) {
 	}
 }
 
-// pooled lets requests share so many connections.
+// pooled makes requests share so many connections.
 func pooled(size int) func(t *thread, burst int) {
 	members, conns := make([]mutex, size), make([]*outgoing, size)
 	return func(t *thread, _ int) {
@@ -195,7 +193,7 @@ func pooled(size int) func(t *thread, burst int) {
 	}
 }
 
-// loadedBy has another thread make a call of 5 ms, and waits for that.
+// loadedBy makes another thread make a call of 5 ms, and waits for that.
 func loadedBy() func(t *thread) {
 	var loader *thread
 	var db *outgoing

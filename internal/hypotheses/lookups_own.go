@@ -10,12 +10,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// aimless are the waits for look-ups that belong to no call: something asks for names, or for
-// the names of addresses, and connects to none of them.
+// aimless describes the waits for look-ups that belong to no call: something asks for names, or for the names of
+// addresses, and connects to none of them.
 type aimless struct {
 	total Duration
 	at    lined            // by the line of the service's own code
-	paths map[string]tally // by function of that: what it called
+	paths map[string]tally // by the function of that line: what it called
 }
 
 func aimlessLookups(c *diagnosis.Case) *aimless {
@@ -41,13 +41,13 @@ func aimlessLookups(c *diagnosis.Case) *aimless {
 	return a
 }
 
-// pathFrames is how many functions beneath the service's own are named: what asks for a name
-// is among the first of them.
+// pathFrames is how many functions beneath the service's own are named: the one that asks for a name is among the first
+// of them.
 const pathFrames = 5
 
-// towards names the functions that lead from the service's own code to what asks for a name, the
-// outermost first. managed: that code has a runtime, whose own machine code says nothing to
-// readers, and of which what it asks the C library for is the last.
+// towards names the functions from the service's own code to what asks for a name, the outermost first. If that code is
+// managed, it has a runtime whose machine code says nothing to readers. Of that only what it asks the C library for is
+// named, as the last one.
 func towards(frames []recording.Frame, managed bool) (path []string) {
 	for k := len(frames) - 1; k >= 0 && len(path) < pathFrames; k-- {
 		f, machine := frames[k], managed && !symbol.Managed(frames[k])
@@ -61,8 +61,7 @@ func towards(frames []recording.Frame, managed bool) (path []string) {
 	return path
 }
 
-// words say that look-ups lead to no connection, and in which code they are made; "" if all
-// belong to calls.
+// words says that look-ups lead to no connection, and in which code they are made; "" if all belong to calls.
 func (a *aimless) words(c *diagnosis.Case, all Duration) string {
 	if a.total == 0 {
 		return ""
@@ -87,11 +86,11 @@ func (a *aimless) fix() string {
 	return "do not resolve names that nothing is sent to (what compares, logs or counts addresses can take the text as it is); "
 }
 
-// behindLookups is what requests wait, before a connection is opened for them, until the names of other calls are looked up:
-// as many are at once, when that begins and when it ends, as ever are.
+// behindLookups describes what requests wait, before a connection is opened for them, until the names of other calls
+// are looked up. When such a wait begins and when it ends, as many look-ups are under way as ever are.
 type behindLookups struct {
 	spans []diagnosis.Span
-	most  int // names at once, of the process with most
+	most  int // look-ups at once, in the process that has most
 	rt    recording.Runtime
 }
 
@@ -131,7 +130,7 @@ func newBehindLookups(c *diagnosis.Case) *behindLookups {
 	return b
 }
 
-// words say how much of the time requests wait behind others' look-ups; "" if none.
+// words says for how much of the time requests wait behind others' look-ups; "" if none do.
 func (b *behindLookups) words(c *diagnosis.Case) string {
 	if len(b.spans) == 0 {
 		return ""
@@ -140,7 +139,7 @@ func (b *behindLookups) words(c *diagnosis.Case) string {
 	return "; in another " + diagnosis.Percent(share) + " requests wait behind those of others, of which no more than " + diagnosis.Thousands(int64(b.most)) + " are made at once"
 }
 
-// fix says how more can be; "" if none waits.
+// fix says how more names can be looked up at once; "" if nothing waits.
 func (b *behindLookups) fix() string {
 	switch {
 	case len(b.spans) == 0:

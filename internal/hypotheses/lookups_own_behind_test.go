@@ -7,8 +7,9 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Six requests come at once, and each needs a name of its own, which takes 100 ms to look up. Where two names at once are looked
-// up, the other four wait for that; where a client lets two calls through at once, and their answers take long, they wait for those.
+// Six requests come at once, and each needs a name of its own, which takes 100 ms to look up. If two names are looked
+// up at once, the other four requests wait for that. If a client lets two calls through at once, and their answers take
+// long, the requests wait for those.
 func TestWaitsBehindTheLookUpsOfOthers(t *testing.T) {
 	ms := func(n int) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	for name, x := range map[string]struct {

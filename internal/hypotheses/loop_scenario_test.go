@@ -8,17 +8,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// eventLoop plays one Node process whose loop takes what is ready in order of time.
+// eventLoop plays one Node process whose loop takes what is ready, in order of time.
 type eventLoop struct {
 	*thread
 	todo  []task
 	idle  []*outgoing // connections kept open
 	keep  bool
-	drop  int            // of kept connections, every so manieth is closed all the same; 0 none
+	drop  int            // one in so many of the kept connections is closed all the same; 0: none
 	used  int            // connections that came back
 	ids   int64          // async ids given out
-	late  recording.Time // after it was woken it gets a processor
-	epoll int64          // the instance at which it waits; 0 is not told
+	late  recording.Time // how long after it was woken it gets a processor
+	epoll int64          // the instance at which it waits; 0: not known
 }
 
 // task is something that becomes ready, and what the loop then does.
@@ -39,15 +39,15 @@ type visit struct {
 // cost is what a request makes the loop do.
 type cost struct {
 	before, handshake, after, remote recording.Time
-	dial                             recording.Time // before it connects, to build the socket
-	asleep                           recording.Time // before all else, in a call that blocks the loop
-	asleepIn                         string         // that call; "" clock_nanosleep
-	starts                           recording.Time // then, until a program that it starts runs
-	runs                             recording.Time // then, what a program takes that it starts
-	nested                           bool           // for which it waits in place of the loop
+	dial                             recording.Time // before it connects: to build the socket
+	asleep                           recording.Time // before all else: in a call that blocks the loop
+	asleepIn                         string         // that call; "": clock_nanosleep
+	starts                           recording.Time // then: until a program that it starts runs
+	runs                             recording.Time // then: how long a program that it starts takes
+	nested                           bool           // it waits for that in place of the loop
 	pieces                           int            // then it computes in so many pieces
-	each                             recording.Time // of that length; between them the loop takes what is ready
-	code                             string         // that runs before, sampled; "" is not
+	each                             recording.Time // the length of each; between them the loop takes what is ready
+	code                             string         // the code that runs before, sampled; "": not sampled
 }
 
 const rtt = 100 * us

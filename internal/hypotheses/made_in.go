@@ -10,9 +10,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// eachCallStack visits the stacks with which strands waited for the answers of calls, of at
-// most so many of them as are looked at; those that one call has follow each other. That a
-// loop waits says nothing of who made the call.
+// eachCallStack visits the stacks with which strands waited for the answers of calls; those of one call follow each
+// other. It looks at a limited number of calls. Calls on a loop are left out: that the loop waits says nothing of who
+// made the call.
 func eachCallStack(c *diagnosis.Case, calls []timeline.CallID, visit func(id timeline.CallID, a *timeline.Activity)) {
 	if len(c.Stacks) == 0 {
 		return
@@ -31,8 +31,8 @@ func eachCallStack(c *diagnosis.Case, calls []timeline.CallID, visit func(id tim
 	}
 }
 
-// calledIn says where in the service's own code calls are made, with the line, to go after
-// what is said of them, or without it where goroutines wait for them. "" if too few have a stack.
+// calledIn says where in the service's own code calls are made, to follow what is said of them. It names the line, or
+// only the function if goroutines wait for the answers. "" if too few have a stack.
 func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 	at, seen, last := lined{}, 0, timeline.CallID(timeline.None)
 	eachCallStack(c, calls, func(id timeline.CallID, a *timeline.Activity) {
@@ -56,8 +56,9 @@ func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 	return ", called in " + symbol.Place(f)
 }
 
-// readIn says in which function of the service's own code goroutines are as calls are answered: of most of those that hand something
-// over while a call of theirs is under way, or right after, as who reads an answer of net/http does. False if too few do.
+// readIn says in which function of the service's own code goroutines are as calls are answered. It is the function of
+// most of those that hand something over while a call of theirs is under way, or right after, as the goroutine that
+// reads an answer of net/http does. False if too few do.
 func readIn(c *diagnosis.Case, calls []timeline.CallID) (recording.Frame, bool) {
 	by, in, seen := tally{}, map[string]recording.Frame{}, 0
 	step := max(1, len(calls)/lookedAt)
@@ -73,7 +74,7 @@ func readIn(c *diagnosis.Case, calls []timeline.CallID) (recording.Frame, bool) 
 		frames := c.StackFrames(x.Stack)
 		if at := slices.IndexFunc(frames, symbol.Application); at >= 0 {
 			f := frames[at]
-			f.Line = 0 // it may be another than that of the call
+			f.Line = 0 // the line may be another than that of the call
 			seen++
 			by[symbol.Name(f)]++
 			in[symbol.Name(f)] = f
@@ -83,8 +84,8 @@ func readIn(c *diagnosis.Case, calls []timeline.CallID) (recording.Frame, bool) 
 	return in[name], seen >= fewStacks && share > diagnosis.Whole/2
 }
 
-// onePath returns what share of calls one path through the code makes: all frames of the
-// runtime's language are the same, with their lines. It is 0 if too few have a stack.
+// onePath returns the share of calls that one path through the code makes: all frames of the runtime's language are the
+// same, lines included. It is 0 if too few have a stack.
 func onePath(c *diagnosis.Case, calls []timeline.CallID) diagnosis.Share {
 	by, seen, most, last := map[string]int{}, 0, 0, timeline.CallID(timeline.None)
 	var key []byte
@@ -108,5 +109,5 @@ func onePath(c *diagnosis.Case, calls []timeline.CallID) diagnosis.Share {
 	return diagnosis.ShareOf(int64(most), int64(seen))
 }
 
-// fewStacks is how many calls with a stack have to be there to say where they are made.
+// fewStacks is how many calls with a stack are needed to say where calls are made.
 const fewStacks = 3

@@ -8,8 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Requests' goroutines make a call each from 100 on until 200, and hand something over as they read the answer, by 212 at the
-// latest: where they are then, they make the call. One that does so later may be anywhere.
+// The goroutines of requests make a call each, from 100 until 200, and hand something over as they read the answer, by
+// 212 at the latest. The place where they are then is where they make the call. A goroutine that does so later may be
+// anywhere.
 func TestCallsOfGoroutinesAreMadeWhereTheirAnswersAreRead(t *testing.T) {
 	for _, x := range []struct {
 		at   []recording.Time

@@ -14,10 +14,16 @@ func nPlusOne() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
-		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, nor do those that are made again after the request has slept until a timer, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
-			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one; or one path through the code, by the stacks with which their answers are waited for, has to make at least 5 of them in the mean request. Else 10 and more in the mean request are a lead, and fewer leave it undecided where that could matter. " +
-			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that; the range of the saving reaches to what is saved where it takes as long as the shortest of them, and where what is computed between them goes as well. " +
-			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
+		Doc: "One batch call could replace them.\n\n" +
+			"Support: at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint. If TLS hides the operation, or its path has no fixed part (/{}/{}), the calls need not be alike. Then one of " +
+			"these must be true besides:\n\n" +
+			"- Their number differs between requests, as it does if it follows the data: at least 3 in the mean slow request, and half as many again as in an ordinary one.\n" +
+			"- One path through the code, by the stacks with which the answers are waited for, makes at least 5 of them in the mean request.\n\n" +
+			"Otherwise 10 or more in the mean request are a lead, and fewer leave it undecided if that could matter.\n\n" +
+			"Not this: calls that failed (status 429 or from 500 on). Nor calls that are made again after the request slept until a timer, as what follows may be another try.\n\n" +
+			"Saving: what a request waited for those calls is taken out, except for as long as the longest of them took: one batch call is assumed to take that long. The range of the saving reaches to what is saved if the batch call takes as " +
+			"long as the shortest of them, and if what is computed between them goes too. If other threads make the calls for the request, all its time from handing over the first to the end of the last is taken out, queues for those threads " +
+			"included, except for as long as the longest single call took there.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
 		Explains: []string{"serial-calls", "pool-exhausted", "slow-peer", "accept-queue", "load"},
 		Test:     testNPlusOne,
@@ -25,24 +31,24 @@ func nPlusOne() diagnosis.Hypothesis {
 }
 
 const (
-	manyCalls   = 3  // calls of one shape in a request are so many
-	manyOnePath = 5  // calls that one path through the code makes in a request: a library may make a few unlike ones for one line
-	manyUnnamed = 10 // calls of which it is not known whether they are alike, in a request
+	manyCalls   = 3  // so many calls of one shape in a request are many
+	manyOnePath = 5  // calls that one path through the code makes in a request: for one line, a library may make a few unlike ones
+	manyUnnamed = 10 // calls in a request of which it is not known whether they are alike
 )
 
-// shape is what calls have in common that one batch call could replace. Of which process they
-// are is no part of it: servers run the same code in several.
+// shape is what calls have in common that one batch call could replace. The process is no part of it: servers run the
+// same code in several.
 type shape struct{ peer, operation string }
 
 func shapeOf(call *timeline.Call) shape { return shape{call.Peer, call.Operation} }
 
-// shapes number those of all calls.
+// shapes numbers the shapes of all calls.
 type shapes struct {
 	of   []int32 // by call
 	list []shape
 }
 
-// shapesOf returns those of a case; its callers share them.
+// shapesOf returns the shapes of a case; its callers share them.
 func shapesOf(c *diagnosis.Case) *shapes {
 	return c.Once("shapes", func() any {
 		s, index := &shapes{of: make([]int32, len(c.Calls))}, map[shape]int32{}
@@ -72,11 +78,12 @@ type repeat struct {
 	calls   int
 }
 
-// tallied are the calls in a symptom's requests.
+// tallied counts the calls in a symptom's requests.
 type tallied struct{ all, ordinary, slow int }
 
-// repeated counts the calls of each shape in measured requests, in order of shape. A call
-// that failed is counted apart, and so is one that is made again after a pause: the next may be another try, which no batch would save. What only asks whether a connection works is none.
+// repeated counts the calls of each shape in measured requests, in order of shape. Calls that failed are counted apart,
+// and so are calls that are made again after a pause: the next may be another try, which no batch would save. Calls
+// that only ask whether a connection works do not count.
 func repeated(c *diagnosis.Case) (out []*repeats, failed, again int) {
 	shapes := shapesOf(c)
 	index := make([]*repeats, len(shapes.list))
@@ -129,7 +136,7 @@ func (rep *repeats) in(id diagnosis.RequestID) int {
 	return rep.by[i].calls
 }
 
-// tenths returns ten times the mean number of calls in so many requests.
+// tenths returns ten times the mean number of calls in some requests.
 func tenths(calls int, requests []diagnosis.RequestID) int { return calls * 10 / max(1, len(requests)) }
 
 // many reports whether requests of a symptom make many calls of a shape.
@@ -141,15 +148,15 @@ func (rep *repeats) many(s *diagnosis.Symptom, p tallied) bool {
 	return slow >= 10*manyCalls || tenths(p.all, s.Requests) >= 10*manyCalls
 }
 
-// vague reports that calls of one operation need not be alike: it is hidden, or all segments of
-// its path may be names as well as ids.
+// vague reports whether calls of one operation need not be alike: it is hidden, or all segments of its path may be
+// names as well as ids.
 func (rep *repeats) vague() bool {
 	_, path, found := strings.Cut(rep.operation, " ")
 	return rep.operation == "" || found && path != "/" && strings.Trim(path, "/{}") == ""
 }
 
-// onOnePath reports that one path through the code makes many of the calls in the mean
-// request of a symptom, of ten times so many.
+// onOnePath reports whether one path through the code makes many of the calls in the mean request of a symptom; each is
+// ten times their mean number.
 func (rep *repeats) onOnePath(c *diagnosis.Case, s *diagnosis.Symptom, each int) bool {
 	if each < 10*manyOnePath {
 		return false
@@ -157,7 +164,7 @@ func (rep *repeats) onOnePath(c *diagnosis.Case, s *diagnosis.Symptom, each int)
 	return int(onePath(c, rep.calls(c, s.Requests)).Of(Duration(each))) >= 10*manyOnePath
 }
 
-// calls lists those of the shape that requests make.
+// calls lists the calls of the shape that requests make.
 func (rep *repeats) calls(c *diagnosis.Case, requests []diagnosis.RequestID) (ids []timeline.CallID) {
 	for _, id := range requests {
 		for _, k := range c.Requests[id].Calls {
@@ -177,8 +184,7 @@ func (rep *repeats) unnamed() string {
 	return "their paths have no fixed part"
 }
 
-// most is ten times the mean number of calls in the requests, or slow requests, of the symptom
-// that has most.
+// most returns ten times the mean number of calls in the requests, or slow requests, of the symptom that has most.
 func (rep *repeats) most(c *diagnosis.Case) (most int) {
 	for i := range c.Symptoms {
 		s, p := &c.Symptoms[i], rep.parts[i]
@@ -187,8 +193,8 @@ func (rep *repeats) most(c *diagnosis.Case) (most int) {
 	return most
 }
 
-// known sorts the requests of symptoms that make many calls by what is known of those: that they
-// are alike, or only that they are many, or a few.
+// known sorts the requests of symptoms that make many calls by what is known of these: they are alike, or it is only
+// known that they are many, or a few.
 func (rep *repeats) known(c *diagnosis.Case) (alike, many, few []diagnosis.RequestID) {
 	for i := range c.Symptoms {
 		s, p := &c.Symptoms[i], rep.parts[i]
@@ -264,7 +270,7 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// atMost is oneDecimal of what may be less than that shows.
+// atMost is oneDecimal, but at least 0.1: less would show as none.
 func atMost(tenths int) string { return oneDecimal(max(1, tenths)) }
 
 func everyCall(c *diagnosis.Case) []timeline.CallID {

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Five calls of one shape, the last of which takes 9 ms: one call in place of them takes
-// as long as that one. What is left of them is no time that calls at once would save.
+// Five calls have one shape, and the last takes 9 ms: one call in place of them takes as long as that one. Calls made
+// at once would not save what is left of them.
 func TestTheLongestCallStaysItself(t *testing.T) {
 	d := diagnosed(t, serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
 		for _, ms := range []recording.Time{3, 3, 3, 3, 9} {
@@ -26,8 +26,8 @@ func TestTheLongestCallStaysItself(t *testing.T) {
 	}
 }
 
-// Four calls whose paths have no fixed part may be of four kinds, as /a/1 and /b/1 are. That their
-// number follows the data tells that they are not.
+// Four calls whose paths have no fixed part may be of four kinds, as /a/1 and /b/1 are. If their number follows the
+// data, they are not.
 func TestCallsWithoutANameMustVary(t *testing.T) {
 	for _, c := range []struct {
 		route  string
@@ -52,8 +52,8 @@ func TestCallsWithoutANameMustVary(t *testing.T) {
 	}
 }
 
-// Whether from four to six calls of which nothing is known are of one shape is not known
-// either: that slow requests make hardly more of them than others does not tell.
+// Whether four to six calls of which nothing is known have one shape is not known either: slow requests hardly make
+// more of them than others, which does not decide it.
 func TestCallsThatVaryMayBeOfOneShape(t *testing.T) {
 	for _, c := range []struct {
 		beside recording.Time // own work
@@ -74,7 +74,8 @@ func TestCallsThatVaryMayBeOfOneShape(t *testing.T) {
 	}
 }
 
-// A request reads three items, and two times it executes a statement that was prepared before the recording: those may be of items, too.
+// A request reads three items, and twice executes a statement that was prepared before the recording: those may be
+// reads of items, too.
 func TestStatementsPreparedBeforeMayBeOfTheShape(t *testing.T) {
 	tl := &timeline.Timeline{Processes: []timeline.Process{{ID: 1}}, Strands: []timeline.Strand{{Process: 1}}}
 	r := timeline.Request{Start: 1, FirstRead: 1, End: 100, Process: 1, RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}}

@@ -11,19 +11,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// competes is from what share of the host's processors on programs that are not watched
-// compete with the service: they can keep each of its threads waiting, however idle the
-// processors are on average.
+// competes is the share of the host's processors from which on programs that are not watched compete with the service.
+// They can keep each of its threads waiting, however idle the processors are on average.
 const competes = diagnosis.Whole / 10
 
 // neighbours are the programs beside the watched ones, and what they used.
 type neighbours struct {
-	share    diagnosis.Share // of the host's processors, all that are told of together
-	names    string          // "python3 (48 %) and cc1 (3.0 %)"; "" none is known
+	share    diagnosis.Share // of the host's processors, of all these programs together
+	names    string          // "python3 (48 %) and cc1 (3.0 %)"; "" if none is known
 	evidence []diagnosis.Evidence
 }
 
-// besideUs says who else used the processors while requests were measured.
+// besideUs says which other programs used the processors while requests were measured.
 func besideUs(c *diagnosis.Case) (n neighbours) {
 	from, to := c.Busy()
 	used := tally{}
@@ -52,13 +51,14 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 	return n
 }
 
-// tookFrom returns what programs beside the service cost requests, where they have the processors: their share of each wait of
-// a thread for one, and what passes behind who has a lock or a task and gets none. What goroutines wait for in the
-// queue of their runtime is for each other. Its callers share it.
+// tookFrom returns what programs beside the service cost requests while they have the processors: their share of each
+// wait of a thread for one, and what passes behind a thread that has a lock or a task and gets no processor. Goroutines
+// in the queue of their runtime wait for each other. Its callers share it.
 func tookFrom(c *diagnosis.Case) []diagnosis.Span { return slices.Clip(neighboursTook(c).all) }
 
-// tookFromWork is what of that keeps threads waiting that compute for a request: who computes beside others
-// is put off its processor again and again, the more often the more it computes. That goes with the work. Its callers share it.
+// tookFromWork returns the part of that in which threads wait that compute for a request. A thread that computes beside
+// other programs is preempted again and again, the more often the more it computes. That goes with the work. Its
+// callers share it.
 func tookFromWork(c *diagnosis.Case) []diagnosis.Span { return slices.Clip(neighboursTook(c).work) }
 
 type taken struct{ all, work []diagnosis.Span }
@@ -91,7 +91,7 @@ func neighboursTook(c *diagnosis.Case) *taken {
 	}).(*taken)
 }
 
-// ranBefore reports whether a thread that is ready to run was put off its processor: nobody woke it.
+// ranBefore reports whether a thread that is ready to run was preempted: it ran before, and nothing woke it.
 func ranBefore(c *diagnosis.Case, g *timeline.Segment) bool {
 	if g.Strand == timeline.None {
 		return false
@@ -101,7 +101,7 @@ func ranBefore(c *diagnosis.Case, g *timeline.Segment) bool {
 	return i > 0 && i < len(list) && list[i].State == timeline.StateRunnable && list[i-1].State == timeline.StateRunning
 }
 
-// inFront is which share of what threads wait for a processor behind is the service's own.
+// inFront returns which share of the work that threads wait behind, for a processor, is the service's own.
 func inFront(c *diagnosis.Case) diagnosis.Share {
 	if h := hostLoad(c); h.known && h.busy > 0 {
 		return min(diagnosis.Whole, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
@@ -109,13 +109,13 @@ func inFront(c *diagnosis.Case) diagnosis.Share {
 	return diagnosis.Whole
 }
 
-// ofThread reports whether it is a thread that waits, not a goroutine in the queue of its runtime.
+// ofThread reports whether a thread waits in a segment, and not a goroutine in the queue of its runtime.
 func ofThread(c *diagnosis.Case, g *timeline.Segment) bool {
 	return g.Strand == timeline.None || c.Strands[g.Strand].Goroutine == recording.NoGoroutine
 }
 
-// used tells who used the processors, after a title: of others it is known what they all used, and
-// of those that ran for long enough to be counted what each did.
+// used says who used the processors, to follow a title. Of other programs it is known what they all used, and what each
+// one used that ran for long enough to be counted.
 func (n *neighbours) used(busy, own diagnosis.Share) string {
 	text := "; the service used " + diagnosis.Percent(own) + " of the processors"
 	if busy-own >= diagnosis.Whole/100 {

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A thread runs until 10, is put off its processor until 20, runs, sleeps from 30 to 40, and gets a processor
-// at 50. With less to compute it would be put off less often: the first wait goes with that, the second does not.
+// A thread runs until 10, is preempted until 20, runs, sleeps from 30 to 40, and gets a processor at 50. With less to
+// compute it would be preempted less often: the first wait goes with the work, the second does not.
 func TestWhoComputesIsPutOff(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{Strands: []timeline.Strand{{Intervals: []timeline.Interval{
 		{From: 0, To: 10, State: timeline.StateRunning},

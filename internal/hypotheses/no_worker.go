@@ -10,24 +10,23 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// absence is what requests waited in the listening socket while none of a service's processes
-// was there to accept them: the last had served its last request, and the next one was still
-// starting.
+// absence is what requests waited in the listening socket while none of a service's processes was there to accept them:
+// the last one had served its last request, and the next was still starting.
 type absence struct {
 	spans   []diagnosis.Span
 	ended   int        // processes that had served requests and ended
-	starts  []Duration // of those that followed, from their beginning to their first request's being read
+	starts  []Duration // of those that followed: from their beginning until their first request was read
 	late    []Duration // from the last answer to the beginning of the next
 	served  []int      // requests by process that ended
 	longest Duration
 	process recording.ProcessID // one of those that started
 }
 
-// absentShare is the part of a start from which on it is said that none had begun for as long.
+// absentShare: if no process had begun for this part of a start, one in so many, that is said.
 const absentShare = 10
 
-// tenureOf is when a process was there for requests: from the first that it read to the last
-// that it answered; from the beginning, and to the end, of the recording if it lived then.
+// tenureOf is when a process was there for requests: from the first that it read to the last that it answered. If it
+// lived when the recording began, or ended, it is from then on, or until then.
 type tenureOf struct {
 	process  recording.ProcessID
 	from, to diagnosis.Time
@@ -36,7 +35,7 @@ type tenureOf struct {
 	served   int
 }
 
-// byListener sorts requests by the address and port that they came to.
+// byListener groups requests by the address and port that they came to.
 func byListener(c *diagnosis.Case) map[string][]diagnosis.RequestID {
 	local := map[recording.ConnID]string{}
 	for i := range c.Conns {
@@ -50,7 +49,7 @@ func byListener(c *diagnosis.Case) map[string][]diagnosis.RequestID {
 	return by
 }
 
-// tenures lists them for the processes that served requests, in order of their beginning.
+// tenures lists the tenures of the processes that served requests, in order of their beginning.
 func tenures(c *diagnosis.Case, requests []diagnosis.RequestID) []tenureOf {
 	index := map[recording.ProcessID]int{}
 	var list []tenureOf
@@ -169,7 +168,7 @@ func (a *absence) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// requestsIn counts the requests that spans are of.
+// requestsIn counts the requests that spans belong to.
 func requestsIn(spans []diagnosis.Span) int {
 	seen := map[diagnosis.RequestID]bool{}
 	for _, s := range spans {

@@ -11,31 +11,31 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A peer that does one thing at a time, as Redis does, answers nobody while it is at something
-// long. Who asked on another connection meanwhile waits for that, which shows: the answer comes
-// right after the long one's, however late in it was asked, and else comes fast.
+// A peer that does one thing at a time, as Redis does, answers nobody while it is at something long. A call that is
+// sent on another connection meanwhile waits for that, which shows: its answer comes right after the long one's,
+// however late in it the call was sent, and otherwise comes fast.
 const (
-	// askedMeanwhile is how many calls must have been sent meanwhile to tell.
+	// askedMeanwhile is how many calls must have been sent meanwhile to decide it.
 	askedMeanwhile = 8
-	// answeredAfter of them must have been answered right after.
+	// answeredAfter is the share of them that must have been answered right after.
 	answeredAfter = 9 * diagnosis.Whole / 10
-	// longerTimes is how many times as long as other calls usually take it must be.
+	// longerTimes is how many times as long as other calls usually take the long one must take.
 	longerTimes = 4
-	// rightAfter is how long after at most: or twice what the call usually takes, or a tenth of
-	// what it waited for takes, since those who waited are answered one after the other.
+	// rightAfter is how long after the long one at most. It may be twice what the call usually takes, or a tenth of what
+	// it waited for, if that is more, because the calls that waited are answered one after the other.
 	rightAfter = 1_000_000 // ns
-	// rightBefore is how long before at most, or a tenth of what was waited for: who has done the long
-	// one lets others go on, and sends its answer when it next gets a processor.
+	// rightBefore is how long before it at most, or a tenth of what was waited for. When the peer has done the long one,
+	// it lets others go on, and sends the answer when it next gets a processor.
 	rightBefore = 1_000_000 // ns
 	// behindLeast is the least wait that counts.
 	behindLeast = 100_000 // ns
-	// longOnes is how many operations of a peer are looked at: those that took most time.
+	// longOnes is how many operations of a peer are looked at: those that took the most time.
 	longOnes = 8
-	// longAtOnce is how many of the latest calls of one operation are held to be under way at once.
+	// longAtOnce is how many of the latest calls of one operation may be under way at once.
 	longAtOnce = 8
 )
 
-// peerWork is what the calls to one address asked for, in order of when they were sent.
+// peerWork holds the calls to one address, in order of when they were sent.
 type peerWork struct {
 	calls []timeline.CallID
 	of    map[string][]timeline.CallID // by operation
@@ -74,7 +74,7 @@ func behindThere(c *diagnosis.Case) (out []*lineOf) {
 	return out
 }
 
-// longest are the operations that took most time in all, that first.
+// longest returns the operations that took the most time in all, the longest first.
 func (w *peerWork) longest(c *diagnosis.Case) []string {
 	took := map[string]Duration{}
 	for _, id := range w.calls {
@@ -84,8 +84,7 @@ func (w *peerWork) longest(c *diagnosis.Case) []string {
 	return list[:min(len(list), longOnes)]
 }
 
-// behind are the waits behind one operation; nil if the peer does others meanwhile, or that
-// cannot be told.
+// behind returns the waits behind one operation; nil if the peer does others meanwhile, or if that cannot be decided.
 func (w *peerWork) behind(c *diagnosis.Case, ahead string) *lineOf {
 	heads := w.of[ahead]
 	if len(w.of) < 2 || 2*len(heads) > len(w.calls) {
@@ -125,8 +124,8 @@ func (w *peerWork) behind(c *diagnosis.Case, ahead string) *lineOf {
 	return l
 }
 
-// under reports that a call was sent while some of these were under way, and which of them were somebody
-// else's and took on for long enough to be waited for: of several at once a peer may do any next.
+// under reports whether a call was sent while some of heads were under way. long are those of them that were somebody
+// else's and went on for long enough to be waited for: of several at once a peer may do any next.
 func under(c *diagnosis.Case, heads []timeline.CallID, k *timeline.Call) (long []timeline.CallID, any bool) {
 	i := sort.Search(len(heads), func(i int) bool { return c.Calls[heads[i]].Sent > k.Sent })
 	for _, id := range heads[max(0, i-longAtOnce):i] {
@@ -142,7 +141,7 @@ func under(c *diagnosis.Case, heads []timeline.CallID, k *timeline.Call) (long [
 	return long, any
 }
 
-// takes is how long these calls take, their median.
+// takes returns the median time that these calls take.
 func takes(c *diagnosis.Case, calls []timeline.CallID) Duration {
 	var list []Duration
 	for _, id := range calls {
@@ -152,7 +151,7 @@ func takes(c *diagnosis.Case, calls []timeline.CallID) Duration {
 	return diagnosis.Quantile(list, 50)
 }
 
-// waits fills in what requests waited behind each.
+// waits fills in what requests waited behind each call.
 func (l *lineOf) waits(c *diagnosis.Case, behind map[timeline.CallID]timeline.CallID) {
 	for _, r := range c.Measured() {
 		for g := c.Requests[r].Segments(); g.Next(); {
@@ -175,7 +174,7 @@ func (l *lineOf) waits(c *diagnosis.Case, behind map[timeline.CallID]timeline.Ca
 	l.heads = slices.Compact(l.heads)
 }
 
-// there says what requests wait for at a peer that does one thing at a time.
+// there is the candidate: what requests wait for at a peer that does one thing at a time.
 func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(l.spans)
 	owner, _ := l.owners.most()
@@ -196,7 +195,7 @@ func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// lessAtOnce is what helps where a peer that does one thing at a time is kept at work by an operation.
+// lessAtOnce says what helps if an operation keeps a peer busy that does one thing at a time.
 func lessAtOnce(operation string) string {
 	return "ask for less at once with " + operation + " (in pages, by a cursor), or ask it of another instance (a replica), so that what requests ask need not wait for it; " +
 		"a faster network, or more connections, changes nothing"

@@ -10,13 +10,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// threadQueue plays requests on so many threads, which all wait at one lock at once.
+// threadQueue plays requests on so many threads, all of which wait at one lock at once.
 func threadQueue(threads int) *recording.Recording {
 	return done(manyBursts(newScenario(recording.RuntimeJVM), 4, threads, locked(cached, func(t *thread) { t.computeIn(400*us, digest) })), 50)
 }
 
-// goroutineQueue plays as many requests, each on a goroutine of its own, which all wait
-// for one mutex and have it one after the other for 10 us.
+// goroutineQueue plays n requests, each on a goroutine of its own. All wait for one mutex, and have it one after the
+// other for 10 us.
 func goroutineQueue(n int) *recording.Recording {
 	s := &scenario{}
 	s.add(1000, &recording.Manifest{CPUs: 2, Hooks: "sched stacks parks goroutines io sockets"})
@@ -62,8 +62,8 @@ func analysed(tb testing.TB, rec *recording.Recording) {
 	}
 }
 
-// TestManyAtOneLock: four times as many that wait at one lock at once, each behind all
-// before it, take four times as much memory, not sixteen times.
+// TestManyAtOneLock: if four times as many strands wait at one lock at once, each behind all before it, this takes four
+// times as much memory, not sixteen times.
 func TestManyAtOneLock(t *testing.T) {
 	for name, queue := range map[string]func(int) *recording.Recording{"threads": threadQueue, "goroutines": goroutineQueue} {
 		took := func(n int) uint64 {
@@ -80,8 +80,8 @@ func TestManyAtOneLock(t *testing.T) {
 	}
 }
 
-// BenchmarkOneLock analyses more and more that wait at one lock at once: the time for one
-// event must not grow with their number.
+// BenchmarkOneLock analyses more and more strands that wait at one lock at once: the time for one event must not grow
+// with their number.
 func BenchmarkOneLock(b *testing.B) {
 	for name, queue := range map[string]func(int) *recording.Recording{"threads": threadQueue, "goroutines": goroutineQueue} {
 		for _, n := range []int{500, 2_000, 8_000} {

@@ -2,7 +2,7 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-// ordinaryStories are services in which nothing is wrong with what others are slow by.
+// ordinaryStories are services that are not slow for a reason that makes others slow.
 func ordinaryStories() []story {
 	python := func(each func(t *thread, i int)) func() *recording.Recording {
 		return func() *recording.Recording { return done(serve(newScenario(recording.RuntimePython), each), 30) }

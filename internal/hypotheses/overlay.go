@@ -6,15 +6,14 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// overlay lays waits over what holders did meanwhile. Where thousands wait at once, each
-// waits behind thousands of deeds: those that lie wholly in a wait are not walked through,
-// but counted by sums.
+// overlay lays waits over what holders did meanwhile. If thousands wait at once, each waits behind thousands of deeds.
+// Deeds that lie wholly in a wait are not visited one by one, but counted by sums.
 type overlay struct {
 	list   []deed                // in order, disjoint
-	ends   []diagnosis.Time      // theirs: searched in, far smaller
-	before [][deedKinds]Duration // of each deed: how long those before it took, by kind
-	starts []int                 // of each deed: waits that begin to cover it wholly with it, less those that end to
-	edges  []Duration            // of each deed: in waits that cover it in part
+	ends   []diagnosis.Time      // their ends: searched in, far smaller
+	before [][deedKinds]Duration // of each deed: the time of those before it, by kind
+	starts []int                 // of each deed: how many more waits begin to cover whole deeds with it than stop to
+	edges  []Duration            // of each deed: time in waits that cover it in part
 }
 
 func newOverlay(list []deed) *overlay {
@@ -28,7 +27,7 @@ func newOverlay(list []deed) *overlay {
 	return o
 }
 
-// lay returns how long holders did what during a wait; unknown is what is left of it.
+// lay returns how long holders did each kind of thing during a wait; the rest of it is unknown.
 func (o *overlay) lay(from, to diagnosis.Time) (parts [deedKinds]Duration) {
 	first, _ := slices.BinarySearch(o.ends, from+1)
 	end, _ := slices.BinarySearch(o.ends[first:], to)
@@ -55,7 +54,7 @@ func (o *overlay) lay(from, to diagnosis.Time) (parts [deedKinds]Duration) {
 	return parts
 }
 
-// edge books a deed that a wait covers in part; it reports whether this is one.
+// edge books a deed that a wait covers in part, and reports whether this is one.
 func (o *overlay) edge(i int, from, to diagnosis.Time, parts *[deedKinds]Duration) bool {
 	x := &o.list[i]
 	if from <= x.from && x.to <= to {
@@ -67,8 +66,7 @@ func (o *overlay) edge(i int, from, to diagnosis.Time, parts *[deedKinds]Duratio
 	return true
 }
 
-// weights returns, of each deed, how long there were waits that were laid over it, in
-// all; 0 for what is not known.
+// weights returns, for each deed, how long waits covered it, in all; 0 for what is not known.
 func (o *overlay) weights() []Duration {
 	out, covers := make([]Duration, len(o.list)), 0
 	for i := range o.list {

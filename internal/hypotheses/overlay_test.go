@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Waits of every beginning and end over five deeds, one after the other and with a gap:
-// what an overlay says of them is what walking through the deeds says.
+// Waits with every beginning and end lie over five deeds, one after the other and with a gap. The overlay must say what
+// walking through the deeds says.
 func TestOverlayIsWhatAWalkSays(t *testing.T) {
 	list := []deed{
 		{from: 2, to: 5, kind: deedCPU}, {from: 5, to: 6, kind: deedIO}, {from: 8, to: 12, kind: deedUnknown},
@@ -37,7 +37,7 @@ func TestOverlayIsWhatAWalkSays(t *testing.T) {
 	}
 }
 
-// Thread pools in order of their time, those with as much by name.
+// Thread pools are in order of their time, those with equal time by name.
 func TestFamiliesAreInOrderOfTheirTime(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{}}
 	for _, name := range []string{"exec-1", "exec-2", "timer-7", "main", "async-3"} {
@@ -55,8 +55,7 @@ func TestFamiliesAreInOrderOfTheirTime(t *testing.T) {
 	}
 }
 
-// A goroutine is off the processor from where it left it until it is back, whatever the
-// pieces of that are called.
+// A goroutine is off the processor from when it left it until it is back, whatever the causes in between.
 func TestAwayIsFromProcessorToProcessor(t *testing.T) {
 	r := &timeline.Request{Start: 0, End: 60}
 	var list []timeline.Segment

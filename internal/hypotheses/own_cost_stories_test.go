@@ -2,12 +2,12 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-// computes answers each request after so much of its own CPU time.
+// computes plays a service that answers each request after so much CPU time of its own.
 func computes(each recording.Time) *scenario {
 	return serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(each) })
 }
 
-// costing is its recording on a host that is so busy, by a recorder that costs this.
+// costing returns the recording of a scenario on a host that is busy so much, with the recorder's cost changed.
 func costing(s *scenario, busy int64, cost func(*recording.Overhead)) *recording.Recording {
 	s.hosts(busy)
 	rec := s.recording(1000)

@@ -12,10 +12,12 @@ func pageFault() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "page-fault",
 		Title: "Requests sleep in page faults",
-		Doc: "Supported by the time in which a strand that a request depends on slept outside of any system call and was not preempted: for a page of a file or of swap to come in, " +
-			"or for the lock of its address space, wherever it needed that; and by waits for a lock, or for the interpreter's, whose holder sleeps so: for at least half of the time of which it is known what the holder did, " +
-			"the whole queue at that lock is its consequence, else only that part of the waits. Taken out of each request: all of that. Faults that are served without sleeping are CPU time. " +
-			"Faults, large mappings and waits for that lock are counted whether or not a request waited.",
+		Doc: "A page is not in memory, or the address space is locked.\n\n" +
+			"Support: the time in which a strand that a request depends on slept outside of any system call and was not preempted. It waited for a page of a file or of swap, or for the lock of its address space, wherever it needed that. Waits " +
+			"for a lock, or for the interpreter's lock, count too if the holder sleeps so. If it does for at least half of the time for which its activity is known, the whole queue at that lock is a consequence; otherwise only that part of the " +
+			"waits is.\n\n" +
+			"Not this: faults that are served without sleeping, which are CPU time. Faults, large mappings and waits for the lock of the address space are counted whether or not a request waited.\n\n" +
+			"Saving: all of that is taken out of each request.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"interpreter-lock", "lock-convoy", "accept-queue", "load"},
 		Family:   familyInterpreters,
@@ -61,9 +63,8 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// behindFaults returns what requests would wait less for locks and interpreters whose holders sleep
-// in page faults while they have them, and says of which most. Locks are looked at only where
-// requests sleep so themselves.
+// behindFaults returns what requests would wait less for locks and interpreters whose holders sleep in page faults
+// while they have them, and names the one with most of that. Locks are looked at only if requests sleep so themselves.
 func behindFaults(c *diagnosis.Case, locks bool) (out []diagnosis.Span, words string) {
 	var most Duration
 	causes := []timeline.Cause{timeline.CauseInterpreterLock}

@@ -2,8 +2,8 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-// peerStories are services whose Redis is asked for something long by a thread of no request, on
-// a connection of its own, while requests ask for one key each.
+// peerStories are services whose Redis is asked for something long by a thread that serves no request, on a connection
+// of its own, while requests ask for one key each.
 func peerStories() []story {
 	play := func(alone bool, late recording.Time) func() *recording.Recording {
 		return func() *recording.Recording { return done(besideKeys(alone, late), 30) }
@@ -30,9 +30,9 @@ func peerStories() []story {
 	}
 }
 
-// keptCrowds lets one worker serve twelve connections, which clients keep; most requests come
-// alone, and every tenth time one on each, so long after the one before. The
-// worker makes so many calls for each, one after the other, of 5 ms in all.
+// keptCrowds makes one worker serve twelve connections, which clients keep. Most requests come alone, and every tenth
+// time one comes on each connection, so long after the one before. The worker makes so many calls for each request, one
+// after the other, of 5 ms in all.
 func keptCrowds(calls int, apart recording.Time) *scenario {
 	s := newScenario(recording.RuntimeNative)
 	t := s.worker(1, 1000*us)
@@ -65,8 +65,8 @@ func keptCrowds(calls int, apart recording.Time) *scenario {
 	return s
 }
 
-// besideKeys lets two in three requests ask for a key 2 ms after a long command was sent. alone:
-// the peer does one thing at a time, and answers them so late after that command.
+// besideKeys makes two in three requests ask for a key 2 ms after a long command was sent. alone: the peer does one
+// thing at a time, and answers the requests so late after that command.
 func besideKeys(alone bool, late recording.Time) *scenario {
 	s := newScenario(recording.RuntimePython)
 	const other = 50
@@ -86,7 +86,7 @@ func besideKeys(alone bool, late recording.Time) *scenario {
 	})
 }
 
-// command asks Redis something on the thread's own connection.
+// command sends Redis a command on the thread's own connection.
 func (t *thread) command(operation string, takes recording.Time) {
 	if t.kept == nil {
 		t.kept = t.dial(200 * us)
@@ -102,7 +102,7 @@ func (t *thread) command(operation string, takes recording.Time) {
 	t.add(t.at, &recording.Reply{Conn: t.kept.id, Offset: at, Length: 10})
 }
 
-// callIn makes a call on the kept connection, whose answer is waited for in some code.
+// callIn makes a call on the kept connection, and waits for its answer in some code.
 func (t *thread) callIn(remote recording.Time, path string) {
 	if t.kept == nil {
 		t.kept = t.dial(200 * us)

@@ -20,8 +20,8 @@ type peerCalls struct {
 	calls   []timeline.CallID
 }
 
-// ofPeers finds something for each process and peer, and adds what it found for a peer to what it had found for that
-// peer's other processes: one for each peer, the busiest pair's first.
+// ofPeers finds something for each process and peer, and adds up what it finds for the processes of one peer. There is
+// one result for each peer; the busiest pair's comes first.
 func ofPeers[T any](c *diagnosis.Case, find func(*diagnosis.Case, peerCalls) T, add func(all *T, more T)) (out []T) {
 	index := map[string]int{}
 	for _, p := range byPeer(c) {
@@ -35,8 +35,8 @@ func ofPeers[T any](c *diagnosis.Case, find func(*diagnosis.Case, peerCalls) T, 
 	return out
 }
 
-// byPeer groups the calls by process and peer, the busiest pair first. What never was
-// connected asked nothing of its peer, and is left out.
+// byPeer groups the calls by process and peer, the busiest pair first. A call that was never connected asked nothing of
+// its peer, and is left out.
 func byPeer(c *diagnosis.Case) []peerCalls {
 	type key struct {
 		process recording.ProcessID
@@ -68,14 +68,13 @@ func byPeer(c *diagnosis.Case) []peerCalls {
 	return out
 }
 
-// acrossProcesses puts the calls to one peer together: of processes that run the same code
-// each makes a part of them, and a peer is as slow for all.
+// acrossProcesses puts the calls to one peer together: processes that run the same code each make a part of them, and a
+// peer is as slow for all.
 func acrossProcesses(c *diagnosis.Case) []peerCalls {
 	return ofPeers(c, func(_ *diagnosis.Case, p peerCalls) peerCalls { return p }, func(all *peerCalls, p peerCalls) { all.calls = append(all.calls, p.calls...) })
 }
 
-// noCalls says that there was nothing a peer could have to do with, and how many chances
-// there were for it.
+// noCalls says that no call was made, and in how many requests there could have been one.
 func noCalls(c *diagnosis.Case) string {
 	return "no outgoing call was made in " + diagnosis.Plural(len(c.Overall.Requests), "request")
 }
@@ -90,8 +89,8 @@ func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
 	return recording.RuntimeNative
 }
 
-// sharedWait is what requests waited for a peer on connections that a goroutine reads for all who share them, as of HTTP/2: which
-// bytes, and so which calls, are whose is not known.
+// sharedWait is what requests waited for a peer on connections that a goroutine reads for all requests that share them,
+// as with HTTP/2. It is not known which bytes, and so which calls, belong to which request.
 type sharedWait struct {
 	peer      string
 	addresses []string
@@ -99,7 +98,7 @@ type sharedWait struct {
 	conns     map[[2]string]bool // by both ends
 }
 
-// sharedWaits lists them, the peer first that was waited for longest. Its callers share it.
+// sharedWaits lists them, the peer that was waited for longest first. Its callers share it.
 func sharedWaits(c *diagnosis.Case) []*sharedWait {
 	return c.Once("waits on shared connections", func() any {
 		var list []*sharedWait

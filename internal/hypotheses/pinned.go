@@ -9,17 +9,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// onCarrier is the function in which a JVM's virtual thread waits that cannot leave the thread
-// which carries it.
+// onCarrier is the function in which a JVM's virtual thread waits if it cannot leave the thread that carries it.
 const onCarrier = "VirtualThread.parkOnCarrierThread"
 
-// pinnedFix is for carriers that virtual threads are pinned to.
+// pinnedFix is the advice for carriers to which virtual threads are pinned.
 const pinnedFix = "a ReentrantLock in place of synchronized around what waits, or JDK 24 and newer, where synchronized pins none (frames of native code still do); " +
 	"until then more carriers (-Djdk.virtualThreadScheduler.parallelism)"
 
-// pinned is how much of the time in which requests waited, unread, for workers these could do
-// nothing else for a virtual thread that was pinned to them, and in which code that waited; "" if
-// that is not known.
+// pinned returns for how much of the time in which requests waited, unread, for workers these could do nothing else
+// because a virtual thread was pinned to them, and in which code that thread waited; "" if that is not known.
 func pinned(c *diagnosis.Case) (share diagnosis.Share, place string) {
 	var held, waited Duration
 	sites, looked := lined{}, 0
@@ -49,8 +47,8 @@ func pinned(c *diagnosis.Case) (share diagnosis.Share, place string) {
 	return diagnosis.ShareOf(int64(held), int64(waited)), place
 }
 
-// behindPinned says that requests wait for carriers to which virtual threads are pinned, on
-// whatever connections they came; nil if these are not for half of that time.
+// behindPinned says that requests wait for carriers to which virtual threads are pinned, on whatever connections they
+// came; nil if virtual threads are pinned for less than half of that time.
 func behindPinned(c *diagnosis.Case, ev []diagnosis.Evidence) *diagnosis.Candidate {
 	part, place := pinned(c)
 	if part < diagnosis.Whole/2 {

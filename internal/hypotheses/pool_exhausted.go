@@ -14,9 +14,18 @@ func poolExhausted() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "pool-exhausted",
 		Title: "Requests wait for a connection or thread of a full pool",
-		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
-			"or for a thread of an executor that has not begun its task; for room in a queue or a channel that is full, for which who takes from it is such a worker, whatever it does with what it takes; for a task on an event loop that serves no request, with the answers to whose calls, made once at a time, four fifths of an endpoint's waits end, one with each; and for threads that wait for work at one place, or processes that the service started, while all of them work for others, as their results show, whose ends wake who waits for them. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
-			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only the time in which none of them runs or is ready to, or what they are longer than requests would wait for an interpreter that serves one after the other as they come, if that is more.",
+		Doc: "All members of the pool work for others meanwhile.\n\n" +
+			"Support: the time in which a request waits for one of these:\n\n" +
+			"- A connection, while as many to its peer are in use as ever are at once.\n" +
+			"- A member of a pool that stack frames show (if stacks are recorded).\n" +
+			"- A thread of an executor that has not begun its task.\n" +
+			"- Room in a queue or a channel that is full. The thread or goroutine that takes from it counts as such a worker, whatever it does with what it takes.\n" +
+			"- A task on an event loop that serves no request and makes its calls one at a time. Four fifths of an endpoint's waits must end with the answers to those calls, one with each.\n" +
+			"- Threads that wait for work at one place, or processes that the service started, while all of them work for others. Their results show that: the end of a piece of work wakes the thread that waits for it.\n\n" +
+			"Not this: requests that no worker of the server has read belong to accept-queue and load.\n\n" +
+			"Saving: those waits are taken out of each request. Of waits for a thread that computes for others, only the part goes that idle processors could take over. We assume that the peer can serve the additional concurrent calls. If an " +
+			"interpreter's lock lets one thread run at a time, waits for its threads go only for the time in which none of them runs or is ready to. If it is more, they go for as long as they exceed what requests would wait for an interpreter " +
+			"that serves one after the other as they come.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Family:   familyPools,
@@ -26,22 +35,22 @@ func poolExhausted() diagnosis.Hypothesis {
 
 // shortage is what requests waited for one pool.
 type shortage struct {
-	what  string // is waited for: "a connection to db.test"
+	what  string // what is waited for: "a connection to db.test"
 	name  string // of the pool
 	stays []stay
 	gone  []stay
-	k     *contention // of a pool known by its frames, else nil
-	size  int         // members in use at once at most, 0 not known
+	k     *contention // of a pool known by its frames, an executor or a task pool, else nil
+	size  int         // members in use at once at most; 0: not known
 	peer  string      // of connections, else ""
 	rt    recording.Runtime
 
 	session bool                // its connections are sessions of a database
-	turns   bool                // tasks wait, it is not known for which limit
-	given   Duration            // of the waits, with some of its connections idle, for one that was given back: another client's are among them
-	mates   []timeline.StrandID // of threads or processes whose pieces of work are not told apart: all of them
-	noun    string              // what they are
-	doubt   string              // what would decide whether more of them help; "" they would
-	gate    string              // of a semaphore of the service's own: the code that takes it, with its line
+	turns   bool                // tasks wait, but it is not known for which limit
+	given   Duration            // of the waits: for a connection that was given back while others were idle, which may be another client's
+	mates   []timeline.StrandID // of a task pool, whose pieces of work are not told apart: all its threads or processes
+	noun    string              // what these are: threads or processes
+	doubt   string              // what would decide whether more of them help; "": they would
+	gate    string              // for a semaphore of the service's own: the code that takes it, with its line
 }
 
 func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
@@ -119,8 +128,7 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 	return out
 }
 
-// handedOn is how long at most a connection that is handed from one waiting request to
-// the next is seen in use by neither.
+// handedOn is how long at most a connection that is handed from one waiting request to the next is in use by neither.
 const handedOn = 1_000_000 // ns
 
 // callAt returns the call whose wait in a queue a stay is.
@@ -133,14 +141,14 @@ func callAt(c *diagnosis.Case, s *stay) *timeline.Call {
 	return nil
 }
 
-// handedOver is the shortage of a pool known by its frames or of an executor; nil if
-// all its waits are a server's or a client's queue.
+// handedOver returns the shortage of a pool known by its frames, or of an executor; nil if all its waits are in a
+// server's or a client's queue.
 func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	own := *k
 	k = &own
 	k.stays = slices.DeleteFunc(slices.Clone(k.stays), func(s stay) bool {
 		phase, call := segmentAt(c, &s)
-		// Without a call it waits behind the request before it on its connection: its client pipelines.
+		// Without a call it waits behind the earlier request on its connection: its client pipelines.
 		return phase == timeline.PhaseUnread || phase == timeline.PhaseQueue && (call == timeline.None || s.wait == timeline.None)
 	})
 	if beforeTheirCalls(c, k) {
@@ -175,7 +183,7 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	return s
 }
 
-// again is the contention of the stays that are left.
+// again returns the contention of the stays that are left.
 func (k *contention) again(c *diagnosis.Case) *contention {
 	left := &contention{deeds: k.deeds, lock: k.lock, name: k.name, stays: k.stays}
 	left.fill(c)
@@ -191,8 +199,7 @@ func segmentAt(c *diagnosis.Case, s *stay) (timeline.Phase, timeline.CallID) {
 	return timeline.PhaseHandler, timeline.None
 }
 
-// members looks for what the pool's members are: connections to the peer that the
-// waiting strands call next.
+// members finds out what the pool's members are: connections to the peer that the waiting strands call next.
 func (s *shortage) members(c *diagnosis.Case) {
 	next := tally{}
 	process := recording.NoProcess
@@ -275,13 +282,13 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// station is the pool as a server, where it is known how many it has; else nil.
+// station returns the pool as a server, if it is known how many members it has; else nil.
 func (s *shortage) station(c *diagnosis.Case) *station {
 	return stationAt(c, kindPool, func(x *station) bool { return s.size > 0 && x.name == s.peer })
 }
 
-// behind returns what requests wait less for workers once the waits are gone. Who is sent
-// for in a wait for an executor does not wait itself: its threads are spared nothing.
+// behind returns what requests wait less for workers once the waits are gone. The strand of a wait for an executor is
+// the executor's thread, which does not wait itself: it is spared nothing.
 func (s *shortage) behind(c *diagnosis.Case) []diagnosis.Span {
 	if s.k != nil && s.k.lock == timeline.None {
 		return behindStrands(c, s.gone, nil)
@@ -289,12 +296,11 @@ func (s *shortage) behind(c *diagnosis.Case) []diagnosis.Span {
 	return behindWorkers(c, s.gone)
 }
 
-// lookedAt is how many waits for an executor, the longest, are looked at for what its
-// threads do.
+// lookedAt is how many waits for an executor, the longest ones, are examined for what its threads do.
 const lookedAt = 1000
 
-// meanwhile says what an executor's threads did for most of the time in which requests
-// waited for them, and for how much of it; "" if nothing stands out.
+// meanwhile says what an executor's threads mostly did while requests waited for them, and for how much of that time;
+// "" if nothing stands out.
 func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Share) {
 	if s.k == nil || s.k.lock != timeline.None {
 		return "", 0
@@ -302,8 +308,8 @@ func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Sh
 	return mostlyDid(c, s.stays)
 }
 
-// mostlyDid says what those who were waited for did for most of that time, the longest waits
-// counted, and for how much of it; "" if nothing stands out.
+// mostlyDid says what the strands that were waited for mostly did in the longest of these waits, and for how much of
+// that time; "" if nothing stands out.
 func mostlyDid(c *diagnosis.Case, waits []stay) (what string, share diagnosis.Share) {
 	did := tally{}
 	longest := slices.Clone(waits)
@@ -323,7 +329,7 @@ func mostlyDid(c *diagnosis.Case, waits []stay) (what string, share diagnosis.Sh
 	return what, share
 }
 
-// What the threads of an executor do most of the time, as doingWords says it.
+// What the threads of an executor mostly do, in the words of doingWords.
 const (
 	doCompute   = "compute"
 	waitFor     = "wait for " // a peer
@@ -351,13 +357,13 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 	return ""
 }
 
-// poolUse returns whether a pool was full at a time, and how many of its connections
-// were in use at once at most.
+// poolUse returns a function that reports whether a pool was full at a time, and how many of its connections were in
+// use at once at most.
 func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Time) bool, most int) {
 	return poolFull(c, calls), mostAtOnce(holdings(c, calls, false))
 }
 
-// mostAtOnce is how many of some windows are open at once at most.
+// mostAtOnce returns how many of some windows are open at once at most.
 func mostAtOnce(list []window) (most int) {
 	open := 0
 	type step struct {

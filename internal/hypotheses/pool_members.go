@@ -10,12 +10,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// toldUses is how many things that members of a pool are used for are told, each with a tenth of
-// the time in which others wait for one.
+// toldUses is how many uses of a pool's members are named. Each must have a tenth of the time in which others wait for
+// one.
 const toldUses = 2
 
-// usedFor says what those who have a member of a pool do with it while others wait; "" if that is
-// not known of most of it.
+// usedFor says what the holders of a pool's members do with them while others wait; "" if that is not known for most of
+// the time.
 func (k *contention) usedFor(c *diagnosis.Case) string {
 	if 2*k.known() < k.total {
 		return ""
@@ -67,13 +67,13 @@ func holderWords(c *diagnosis.Case, d *deed) string {
 	return ""
 }
 
-// turnOf is a place of a call on its connection.
+// turnOf is the place of a call in the order of its connection.
 type turnOf struct {
 	conn    recording.ConnID
 	ordinal int
 }
 
-// givenBack reports that a wait lasted until another call gave back the very connection that it was for.
+// givenBack reports whether a wait lasted until another call gave back the very connection that it was for.
 func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.Call, s *stay) bool {
 	id, known := on[turnOf{call.Conn, call.Ordinal - 1}]
 	if !known {
@@ -83,8 +83,9 @@ func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.
 	return before.Request != s.Request && before.End > s.From && apart(Duration(before.End), Duration(s.To)) <= handedOn
 }
 
-// beforeTheirCalls leaves of each wait what is before another strand made a call for the request: from then on it waits for that. It
-// reports whether most are so cut: then it is threads that work for requests, and no members of a pool, that they wait for.
+// beforeTheirCalls shortens each wait to what comes before another strand makes a call for the request: from then on
+// the request waits for that call. It reports whether most waits are shortened so. Then these are waits for threads
+// that work for requests, and not for members of a pool.
 func beforeTheirCalls(c *diagnosis.Case, k *contention) bool {
 	cut, left := 0, k.stays[:0]
 	for _, s := range k.stays {
@@ -106,16 +107,16 @@ func beforeTheirCalls(c *diagnosis.Case, k *contention) bool {
 	return most
 }
 
-// taskPool are threads, or processes that the service started, which do work for requests, where whose each
-// piece of it is need not be known: as it is not of processes, nor of threads that no frame tells of.
+// taskPool is a set of threads, or of processes that the service started, that work for requests. It need not be known
+// for which request each piece of work is, as it is not for processes, nor for threads that no frame identifies.
 type taskPool struct {
 	mates  []timeline.StrandID
-	away   bool   // they are processes
-	queued []stay // of requests, for one of them while all are busy
-	work   []stay // of requests, for what one of them does
+	away   bool   // the members are processes
+	queued []stay // waits of requests for one of them, while all are busy
+	work   []stay // waits of requests for what one of them does
 }
 
-// taskPools returns those that requests wait for; its callers share them.
+// taskPools returns the task pools that requests wait for; its callers share them.
 func taskPools(c *diagnosis.Case) []*taskPool {
 	return c.Once("taskPools", func() any { return findTaskPools(c) }).([]*taskPool)
 }
@@ -155,16 +156,16 @@ func findTaskPools(c *diagnosis.Case) (out []*taskPool) {
 	return slices.DeleteFunc(out, func(w *taskPool) bool { return !w.away && len(w.mates) == 1 && !w.alone(c) })
 }
 
-// alone reports whether one thread is seen to be a pool by itself: requests wait long for it to
-// begin, and it computes meanwhile. One that sleeps may have several things under way at once.
+// alone reports whether a single thread is a pool by itself: requests wait long for it to begin, and it computes
+// meanwhile. A thread that sleeps may have several things under way at once.
 func (w *taskPool) alone(c *diagnosis.Case) bool {
 	_, queue := perMean(c, diagnosis.Total(spansOf(w.queued)))
 	what, _ := mostlyDid(c, w.queued)
 	return queue >= c.Worth && what == doCompute
 }
 
-// untold are the waits of requests for others of which no fact tells whose work they do: of their threads, and
-// of their tasks on a loop; in order of requests and time.
+// untold returns the waits of requests for others if no fact tells whose work those do: waits of their threads, and of
+// their tasks on a loop; in order of requests and time.
 func untold(c *diagnosis.Case) (out []stay) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
@@ -193,7 +194,7 @@ func untold(c *diagnosis.Case) (out []stay) {
 	return out
 }
 
-// name is what all of them are called, or how those names are alike.
+// name is the name of all members, or the pattern of their names.
 func (w *taskPool) name(c *diagnosis.Case) string {
 	name := c.Strands[w.mates[0]].Name
 	for _, m := range w.mates {
@@ -204,7 +205,7 @@ func (w *taskPool) name(c *diagnosis.Case) string {
 	return name
 }
 
-// noun is what they are.
+// noun says what the members are.
 func (w *taskPool) noun() string {
 	if w.away {
 		return "processes"
@@ -212,7 +213,7 @@ func (w *taskPool) noun() string {
 	return "threads"
 }
 
-// taskPoolShortages returns what requests wait for taskPools that are all busy.
+// taskPoolShortages returns what requests wait for task pools whose members are all busy.
 func taskPoolShortages(c *diagnosis.Case) (out []*shortage) {
 	for _, w := range taskPools(c) {
 		name := w.name(c)
@@ -229,7 +230,7 @@ func taskPoolShortages(c *diagnosis.Case) (out []*shortage) {
 	return out
 }
 
-// replayTaskPool finds what requests would wait less, were there more of them.
+// replayTaskPool finds what requests would wait less if there were more members.
 func (s *shortage) replayTaskPool(c *diagnosis.Case) {
 	s.k = &contention{deeds: makeDeeds(c), lock: timeline.None, name: s.name, stays: s.stays}
 	s.k.fill(c)
@@ -238,7 +239,8 @@ func (s *shortage) replayTaskPool(c *diagnosis.Case) {
 	s.gone = left.without(c)
 }
 
-// takenFor says for which requests they work most of all, as far as that is known; "" if for none so.
+// takenFor names the endpoint for whose requests the members mostly work, as far as that is known; "" if there is no
+// such.
 func (s *shortage) takenFor(c *diagnosis.Case) string {
 	by := tally{}
 	for _, id := range c.Measured() {
@@ -254,7 +256,7 @@ func (s *shortage) takenFor(c *diagnosis.Case) string {
 	return ""
 }
 
-// calledNext is the call that a strand makes once it waits no longer; nil: none.
+// calledNext returns the first call that a strand makes after a wait; nil if there is none.
 func calledNext(c *diagnosis.Case, w *stay) *timeline.Call {
 	for _, id := range c.Requests[w.Request].Calls {
 		if call := &c.Calls[id]; call.Strand == w.strand && call.SendFrom >= w.To {
@@ -264,8 +266,8 @@ func calledNext(c *diagnosis.Case, w *stay) *timeline.Call {
 	return nil
 }
 
-// sessions counts the connections of a pool to a database. Who has one may call it only now and then: of a pool that is full
-// all are in use that those who waited then have.
+// sessions counts the connections of a pool to a database. A holder may call the database only now and then. But if a
+// pool is full, all the connections are in use that the waiting strands get then.
 func (s *shortage) sessions(c *diagnosis.Case) {
 	of := map[recording.ConnID]bool{}
 	for i := range s.stays {

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Others wait 60 ms while holders sleep between tries, 35 while they compute, 5 while they do
-// what is not known: half of it and more is known.
+// Others wait 60 ms while holders sleep between tries, 35 ms while they compute, and 5 ms while they do something
+// unknown. At least half of the total is known.
 func TestWhatMembersOfAPoolAreUsedFor(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{}}
 	k := &contention{
@@ -26,8 +26,9 @@ func TestWhatMembersOfAPoolAreUsedFor(t *testing.T) {
 	}
 }
 
-// A request waits for 30 ms, and a call of it of 8 ms ends then: what another thread calls for it is what it waits for from 22 ms on,
-// and no member of a pool. What it calls itself, once it goes on, is none of that; and the other thread's call that goes on after it is not waited for.
+// A request waits for 30 ms, and a call of 8 ms for it ends then. If another thread makes that call, the request waits
+// for it from 22 ms on, and not for a member of a pool. A call that the request itself makes, once it goes on, does not
+// count, nor does the other thread's call if it goes on after the wait.
 func TestWhatARequestWaitsForBeforeAnotherThreadCallsForIt(t *testing.T) {
 	for _, x := range []struct {
 		by         timeline.StrandID
@@ -48,8 +49,9 @@ func TestWhatARequestWaitsForBeforeAnotherThreadCallsForIt(t *testing.T) {
 	}
 }
 
-// Five requests waited for a session, and call the database on one each when they have it, never more than three of them at once. A
-// session that was closed before another was opened is not counted with that, nor are sessions with others.
+// Five requests waited for a session. Each calls the database on one when it has it, never more than three of them at
+// once. A session that was closed before another was opened does not count together with that one, and sessions with
+// other peers do not count at all.
 func TestSessionsOfAFullPoolAreInUseAlsoBetweenCalls(t *testing.T) {
 	for closed, want := range map[diagnosis.Time]int{recording.NoTime: 5, 30: 4} {
 		tl := &timeline.Timeline{End: 900}

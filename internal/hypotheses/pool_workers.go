@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// namedWorkers names those who do tasks of requests, by one of them, and says what a request
-// waits for that none of them has begun with.
+// namedWorkers names the workers that do tasks of requests, given one of them, and says what a request waits for if
+// none has begun its task.
 func namedWorkers(c *diagnosis.Case, one timeline.StrandID) (name, what string) {
 	if one == timeline.None {
 		return "an executor", "a thread of an executor"
@@ -25,8 +25,8 @@ func namedWorkers(c *diagnosis.Case, one timeline.StrandID) (name, what string) 
 	return name, "a goroutine that takes its task"
 }
 
-// taskLoop names the function of the service's own code that a goroutine runs in the end,
-// with the line in which it waits for others. "" if no stack tells.
+// taskLoop names the outermost function of the service's own code that a goroutine runs, with the line in which it
+// waits for others. "" if no stack shows it.
 func taskLoop(c *diagnosis.Case, goroutine timeline.StrandID) (name string) {
 	for _, id := range c.Strands[goroutine].Waits {
 		for _, f := range c.StackFrames(c.Waits[id].Stack) {
@@ -41,8 +41,8 @@ func taskLoop(c *diagnosis.Case, goroutine timeline.StrandID) (name string) {
 	return name
 }
 
-// workersDid lays over waits for an executor how long the one who did the task in the end
-// waited for peers, disks and timers meanwhile: others could have waited beside it.
+// workersDid lays over waits for an executor how long the worker that finally did the task waited for peers, disks and
+// timers meanwhile: others could have waited beside it.
 func (k *contention) workersDid(c *diagnosis.Case) {
 	of := map[timeline.StrandID][]int{}
 	for i := range k.stays {
@@ -79,9 +79,8 @@ func (d *deeds) waited(s timeline.StrandID, from, to diagnosis.Time) (out []deed
 	return out
 }
 
-// waitedIn is where in the service's own code requests wait for most of what they wait for a
-// pool or an executor, with the line; "" if that is not known. A loop waits for its sockets
-// meanwhile.
+// waitedIn is where in the service's own code requests spend most of their wait for a pool or an executor, with the
+// line; "" if that is not known. A loop does not count: it waits for its sockets meanwhile.
 func (s *shortage) waitedIn(c *diagnosis.Case) string {
 	if s.k == nil || s.k.room != "" {
 		return ""
@@ -114,8 +113,8 @@ func (s *shortage) waitedIn(c *diagnosis.Case) string {
 	return ""
 }
 
-// fullQueues takes waits for room in queues that are full, by the code that puts into them, out of waits for those who do what
-// is to be done.
+// fullQueues separates waits for room in full queues, by the code that puts into them, from waits for the workers that
+// do the tasks.
 func fullQueues(c *diagnosis.Case, k *contention) (rest *contention, rooms []*contention) {
 	if k.lock != timeline.None {
 		return k, nil
@@ -156,8 +155,8 @@ func putAt(c *diagnosis.Case, s *stay) string {
 	return ""
 }
 
-// putWait is the wait for room in a queue of the strand that works for a request while this waits for another one; None if it waits for
-// something else.
+// putWait returns the wait for room in a queue of the strand that works for a request, while the request waits for
+// another strand; None if it waits for something else.
 func putWait(c *diagnosis.Case, s *stay) timeline.WaitID {
 	r := &c.Requests[s.Request]
 	if s.strand == timeline.None || s.strand == r.Strand {
@@ -180,7 +179,7 @@ func putWait(c *diagnosis.Case, s *stay) timeline.WaitID {
 	return timeline.None
 }
 
-// fullQueue says what requests wait for that want to put something into a full queue.
+// fullQueue says what requests wait for if they put something into a full queue.
 func fullQueue(c *diagnosis.Case, k *contention) string {
 	takers := map[timeline.StrandID]bool{}
 	for i := range k.stays {
@@ -193,7 +192,7 @@ func fullQueue(c *diagnosis.Case, k *contention) string {
 	return "room in a full queue, into which " + k.room + " puts and which " + diagnosis.Plural(len(takers), noun) + ends
 }
 
-// workers is what those are who do what requests wait for.
+// workers names the strands that do what requests wait for.
 func (s *shortage) workers() string {
 	if s.k != nil && s.k.room != "" {
 		return "those who take from it"
@@ -209,7 +208,7 @@ func workerNoun(rt recording.Runtime) string {
 	return "threads"
 }
 
-// taskPoolFix is what helps where all threads or processes that work for requests are busy.
+// taskPoolFix says what helps if all threads or processes that work for requests are busy.
 func taskPoolFix(rt recording.Runtime, noun string) string {
 	if rt == recording.RuntimeNode && noun != "processes" {
 		return "more threads (UV_THREADPOOL_SIZE, 4 unless told) if what they do is waiting, as for names and files; " +

@@ -11,9 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Two requests at a time send tasks to one goroutine, 23, which makes a call of 10 ms for
-// each: the second has to wait until the first has its result. With one goroutine more it
-// would not.
+// Two requests at a time send tasks to one goroutine, 23, which makes a call of 10 ms for each. The second has to wait
+// until the first has its result. With one more goroutine it would not.
 func TestRequestsWaitForAGoroutineThatTakesTheirTasks(t *testing.T) {
 	const title = "Requests wait 4.99 ms on average (33 % of all request time) for a goroutine that takes its task; meanwhile its goroutines mostly wait for db:8080 GET /x"
 	f := tasksOfPairs(t, "")
@@ -25,8 +24,8 @@ func TestRequestsWaitForAGoroutineThatTakesTheirTasks(t *testing.T) {
 	}
 }
 
-// Others use the processors. What the goroutine waits for its peer needs none: one more
-// would save as much as on a machine that is idle.
+// Other programs use the processors. While the goroutine waits for its peer it needs none: one more goroutine would
+// save as much as on an idle machine.
 func TestWaitingForAPeerNeedsNoProcessor(t *testing.T) {
 	f := tasksOfPairs(t, "1ms host busy=0ms idle=0ms running=3\n80000ms host busy=140000ms idle=20000ms running=3\n")
 	if saves := f.Impact.P99; f.ID != "pool-exhausted" || saves < 9_900_000 || saves > 10_100_000 {
@@ -34,7 +33,7 @@ func TestWaitingForAPeerNeedsNoProcessor(t *testing.T) {
 	}
 }
 
-// tasksOfPairs returns the first finding of that story, on a host of which other facts tell.
+// tasksOfPairs returns the first finding of that story, on a host described by further facts.
 func tasksOfPairs(t *testing.T, host string) diagnosis.Finding {
 	const head = `
 1ms manifest cpus=2 hooks="sched io sockets arrivals goroutines go-calls parks"
@@ -97,7 +96,7 @@ func tasksOfPairs(t *testing.T, host string) diagnosis.Finding {
 	return d.Findings[0]
 }
 
-// Where a request waits for an executor is told by what its own thread waits in meanwhile.
+// Where a request waits for an executor shows in what its own thread waits in meanwhile.
 func TestWhereARequestAwaitsItsTask(t *testing.T) {
 	tl := built(t, `1ms manifest cpus=2 hooks="sched io stacks"
 1ms process id=1 pid=100 runtime=jvm comm=java

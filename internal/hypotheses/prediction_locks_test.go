@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestPredictedSavingWithoutALock plays the same arrivals with a lock in the way and
-// without: what is predicted from the first must be what the second shows.
+// TestPredictedSavingWithoutALock plays the same arrivals with a lock in the way and without. The saving predicted from
+// the first must be what the second shows.
 func TestPredictedSavingWithoutALock(t *testing.T) {
 	io := func(t *thread) { keptCall(t, 5000*us) }
 	for _, c := range []struct {
@@ -44,8 +44,8 @@ func TestPredictedSavingWithoutALock(t *testing.T) {
 	}
 }
 
-// TestLessUnderALockIsReplayed: what is under a lock for two fifths of the time that it is held may be all that
-// makes its queue. Nobody sees since when the first has it: a fifth of what is saved is not known.
+// TestLessUnderALockIsReplayed: work that takes two fifths of the time that a lock is held may make all of its queue.
+// Since when the first strand holds the lock is not seen: a fifth of what is saved is not known.
 func TestLessUnderALockIsReplayed(t *testing.T) {
 	bad, was := meanTime(t, done(bursts(newScenario(recording.RuntimeJVM), 4, loggingUnder(true)), 90))
 	_, is := meanTime(t, done(bursts(newScenario(recording.RuntimeJVM), 4, loggingUnder(false)), 90))
@@ -76,8 +76,8 @@ func computing(t *thread) { t.computeIn(5000*us, digest) }
 
 func reading(t *thread) { t.blocked(t.at+5000*us, 20*us, "read", drawing) }
 
-// loggingUnder lets requests come for a lock 10 ms apart, hold it to compute for 9 ms, and sync a file
-// for 2 ms before and 4 ms after that, which they do with it in their hands or when they have given it back.
+// loggingUnder makes requests come for a lock 10 ms apart, hold it to compute for 9 ms, and sync a file for 2 ms before
+// and 4 ms after that. They do the syncs while they hold the lock, or when they have given it back.
 func loggingUnder(held bool) func(t *thread, burst int) {
 	sync := func(t *thread, takes recording.Time) {
 		t.blocked(t.at+takes, 10*us, "fsync", "com.shop.Log.write < com.shop.Handler.handle")
@@ -99,7 +99,7 @@ func loggingUnder(held bool) func(t *thread, burst int) {
 	}
 }
 
-// sharing lets requests compute on so many processors, one after the other on each.
+// sharing makes requests compute on so many processors, one after the other on each.
 func sharing(processors int) func(t *thread, burst int) {
 	free := make([]recording.Time, processors)
 	return func(t *thread, _ int) {
@@ -118,9 +118,8 @@ func sharing(processors int) func(t *thread, burst int) {
 	}
 }
 
-// refreshing lets every eighth request or so renew under a lock what all use: by turns
-// the first of a burst, behind which the others wait, and the last, behind which nobody
-// does.
+// refreshing makes about every eighth request renew, under a lock, what all use. By turns it is the first of a burst,
+// behind which the others wait, and the last, behind which no other does.
 func refreshing() func(t *thread, burst int) {
 	m := &mutex{}
 	return func(t *thread, burst int) {

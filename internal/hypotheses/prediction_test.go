@@ -9,10 +9,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestPredictedSavingComesTrue plays the same arrivals with and without kept
-// connections: what connection-churn predicts from the first must be what the second
-// shows, from a quiet loop to one with twice the work that it can do. Without
-// its handshakes this loop always has time to spare.
+// TestPredictedSavingComesTrue plays the same arrivals with and without kept connections. What connection-churn
+// predicts from the first must be what the second shows, from a quiet loop to one with twice the work that it can do.
+// Without its handshakes this loop always has time to spare.
 func TestPredictedSavingComesTrue(t *testing.T) {
 	for _, gap := range []recording.Time{700, 1100, 1200, 1400, 1600, 2000, 8000} {
 		t.Run(fmt.Sprintf("every %d us", gap), func(t *testing.T) {
@@ -32,9 +31,8 @@ func TestPredictedSavingComesTrue(t *testing.T) {
 	}
 }
 
-// TestOwnWorkIsComparedWithReusedCalls closes every other connection of a service that
-// works 800 us to build a socket before it connects: that work is found by comparison
-// with the calls on kept connections, and its saving comes true.
+// TestOwnWorkIsComparedWithReusedCalls closes every other connection of a service that works 800 us to build a socket
+// before it connects. That work is found by comparison with the calls on kept connections, and its saving comes true.
 func TestOwnWorkIsComparedWithReusedCalls(t *testing.T) {
 	play := func(drop int) *diagnosis.Diagnosis {
 		l := newLoop(true)
@@ -56,8 +54,8 @@ func TestOwnWorkIsComparedWithReusedCalls(t *testing.T) {
 	}
 }
 
-// TestAloneItIsALowerBound: without a call on a reused connection nothing tells the
-// work to build a socket from the request's own.
+// TestAloneItIsALowerBound: without a call on a reused connection, the work to build a socket cannot be told from the
+// request's own.
 func TestAloneItIsALowerBound(t *testing.T) {
 	if d := diagnosed(t, loopOf(false, 200, 4000*us, cheap)); len(d.Findings) != 1 || !d.Findings[0].AtLeast {
 		t.Errorf("%+v", d.Findings)

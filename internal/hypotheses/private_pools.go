@@ -11,25 +11,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// pools are the connections to one peer that belong to a pool which lives no longer than
-// a request.
+// pools holds the connections to one peer that belong to a pool which lives no longer than a request.
 type pools struct {
 	peerCalls
 	opened  int                      // connections to it that requests opened
-	conns   []recording.ConnID       // of a pool for one request
+	conns   []recording.ConnID       // those of a pool for one request
 	churned map[timeline.CallID]bool // calls that opened them
-	calls   int                      // on them
+	calls   int                      // calls on these
 	ended   int                      // of conns: closed by us as the request ended
 	beside  int                      // of conns: opened while another one was open and idle
-	fetches []timeline.CallID        // credential calls of the requests that have them
+	fetches []timeline.CallID        // credential calls of the requests that have such a pool
 }
 
-// lingers is how long after a request a client that was built for it may close its
-// connections.
+// lingers is how long after a request a client that was built for it may still close its connections.
 const lingers = diagnosis.Time(10 * milli)
 
-// privatePools finds those of each peer. Each process builds clients of its own, and what that
-// costs goes together.
+// privatePools finds the pools of each peer. Each process builds clients of its own; the costs are added up.
 func privatePools(c *diagnosis.Case) []*pools {
 	out := ofPeers(c, privatePoolsOf, func(to **pools, of *pools) {
 		all := *to
@@ -43,10 +40,9 @@ func privatePools(c *diagnosis.Case) []*pools {
 	return out
 }
 
-// privatePoolsOf finds connections that one needless call opened, and that served one
-// request only: those that a client would have used again, had it outlived the request.
-// A client that keeps no connection at all is of another kind: its connections carry one
-// call each, and none stays open.
+// privatePoolsOf finds connections that a call opened needlessly and that served one request only: a client that
+// outlives the request would have used them again. A client that keeps no connection at all is of another kind: its
+// connections carry one call each, and none stays open.
 func privatePoolsOf(c *diagnosis.Case, p peerCalls) *pools {
 	out := &pools{peerCalls: p, churned: map[timeline.CallID]bool{}}
 	of := map[recording.ConnID][]timeline.CallID{}
@@ -80,13 +76,13 @@ func privatePoolsOf(c *diagnosis.Case, p peerCalls) *pools {
 		}
 	}
 	if 2*len(out.conns) < out.opened {
-		return &pools{peerCalls: p, opened: out.opened, churned: map[timeline.CallID]bool{}} // the rest is shared: so is the client
+		return &pools{peerCalls: p, opened: out.opened, churned: map[timeline.CallID]bool{}} // most are shared, and so is the client
 	}
 	return out
 }
 
-// keepsSome reports that of the connections that requests open one in twenty or more serves others, too: their client outlives
-// them, and keeps fewer than it opens.
+// keepsSome reports whether at least one in twenty of the connections that requests open serves others, too. Then their
+// client outlives them, and keeps fewer connections than it opens.
 func keepsSome(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) bool {
 	opened, shared := 0, 0
 	for _, calls := range of {
@@ -100,8 +96,8 @@ func keepsSome(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) boo
 	return 20*shared >= opened
 }
 
-// asksOf counts the calls on a connection that ask for something: in a session of a database those that open it, and those that
-// prepare a statement, belong to the statement that follows.
+// asksOf counts the calls on a connection that ask for something. In a session of a database, calls that open it or
+// prepare a statement belong to the statement that follows.
 func asksOf(c *diagnosis.Case, calls []timeline.CallID) (n int) {
 	for _, id := range calls {
 		call := &c.Calls[id]
@@ -112,7 +108,7 @@ func asksOf(c *diagnosis.Case, calls []timeline.CallID) (n int) {
 	return n
 }
 
-// connIndex finds a connection in a case.
+// connIndex returns the index of a connection in a case.
 func connIndex(c *diagnosis.Case, id recording.ConnID) int {
 	index := c.Once("connections", func() any {
 		m := map[recording.ConnID]int{}
@@ -124,10 +120,10 @@ func connIndex(c *diagnosis.Case, id recording.ConnID) int {
 	return index[id]
 }
 
-// idleBeside returns whether, at a time, some connection to a peer was open and had
-// answered all it was asked, of those that the peer has not closed.
+// idleBeside returns a function that reports whether, at a time, some connection to a peer was open and had answered
+// all that it was asked. Connections that the peer has closed do not count.
 func idleBeside(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) func(diagnosis.Time) bool {
-	var first, closed, begun, over []diagnosis.Time // first answers and ends of connections; later calls
+	var first, closed, begun, over []diagnosis.Time // first answers and ends of connections; starts and ends of later calls
 	for conn, calls := range of {
 		cn := &c.Conns[connIndex(c, conn)]
 		if cn.Closed != recording.NoTime && cn.By != recording.ClosedByUs {
@@ -153,8 +149,8 @@ func idleBeside(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) fu
 	}
 }
 
-// fetching returns the credential calls of the requests that have such a pool, if they
-// go with it: if nearly each has some.
+// fetching returns the credential calls of the requests that have such a pool, if they go with it: nearly every such
+// request makes some.
 func (p *pools) fetching(c *diagnosis.Case) (out []timeline.CallID) {
 	mine, with := map[diagnosis.RequestID]bool{}, map[diagnosis.RequestID]bool{}
 	for id := range p.churned {
@@ -191,7 +187,7 @@ func (p *pools) why() string {
 	return diagnosis.Thousands(int64(p.ended)) + " of them closed with the request, after several calls"
 }
 
-// fix says how connections of that kind are kept.
+// fix says how to keep connections of that kind.
 func (p *pools) fix(c *diagnosis.Case) string {
 	for _, id := range p.peerCalls.calls {
 		if opensSession(&c.Calls[id]) {

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Recording paused from 1 to 2 s. A connection whose last call ended at 0.5 s, and of which
-// no closing was seen, was idle until the pause; of after it nothing is known.
+// Recording paused from 1 to 2 s. The last call of a connection ended at 0.5 s, and its closing was not seen. It was
+// idle until the pause; nothing is known of it after that.
 func TestConnectionsFromBeforeAPauseAreNotIdleAfterIt(t *testing.T) {
 	const ms = diagnosis.Time(1_000_000)
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{

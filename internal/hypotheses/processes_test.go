@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A server runs the same code in three processes: what each request does, whichever of them
-// serves it, is found as in one.
+// A server runs the same code in three processes. What each request does is found as in one process, whichever serves
+// it.
 func TestProcessesOfOneServerCountTogether(t *testing.T) {
 	for _, c := range []struct {
 		finding  string
@@ -28,7 +28,7 @@ func TestProcessesOfOneServerCountTogether(t *testing.T) {
 			}
 			keptCall(w, remote)
 		}},
-		// The first connection of each process is innocent, and p99 is of such a request.
+		// The first connection of each process is needed, and p99 is such a request.
 		{"connection-churn", 3, 0, func(w *thread, _ int) {
 			o := w.dial(3000 * us)
 			w.call(o, 600*us, "/items/{}")
@@ -66,7 +66,7 @@ func TestProcessesOfOneServerCountTogether(t *testing.T) {
 	}
 }
 
-// inProcess moves a thread and its connections to a process of its own, of the same number.
+// inProcess moves a thread and its connections to a process of its own, with the same number.
 func inProcess(rec *recording.Recording, id recording.ThreadID) *recording.Recording {
 	process := &recording.Process{ID: recording.ProcessID(id), PID: 100 * int64(id), Comm: "shop", Exe: "shop", Runtime: recording.RuntimePython}
 	rec.Events = append([]recording.Event{rec.Events[0], {Time: us, Fact: process}}, rec.Events[1:]...)

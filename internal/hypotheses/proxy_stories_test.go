@@ -38,7 +38,7 @@ func proxyStories() []story {
 	}
 }
 
-// proxied opens a connection through a SOCKS proxy, which takes that long for each answer.
+// proxied opens a connection through a SOCKS proxy that takes so long for each answer.
 func (t *thread) proxied(takes recording.Time) *outgoing {
 	t.conns++
 	t.port++

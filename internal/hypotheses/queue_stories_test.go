@@ -8,8 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// queueStories are services whose requests queue for one server that computes for them,
-// which has time to spare.
+// queueStories are services whose requests queue for one server that computes for them and has time to spare.
 func queueStories() []story {
 	return []story{
 		{"lock-convoy/rebuild-supported", "Requests come by chance, every 10 ms on average. Each rebuilds an index of 9 ms by chance (exponential, 8 ms on average) with a lock in its hand; two processors are half busy.",
@@ -59,8 +58,7 @@ func queueStories() []story {
 	}
 }
 
-// disturbed plays requests that take a lock one after the other; one in five waits for a
-// processor before.
+// disturbed plays requests that take a lock one after the other; one in five waits for a processor before that.
 func disturbed() *scenario {
 	s, m, seed := newScenario(recording.RuntimeJVM), &mutex{}, chance(7)
 	s.hooks = stackHooks
@@ -97,10 +95,10 @@ func lateLoop() *scenario {
 	return l.play()
 }
 
-// crowding lets so many workers share each of two processors, for 9 ms a request, after each of which
-// something else has the processor for a while. One request comes for each processor every so
-// often; every 0, as the one before on its connection is answered; if that is negative, so much
-// apart, one for each of them.
+// crowding makes so many workers share each of two processors, for 9 ms a request. After each request something else
+// has the processor for a while (beside). One request comes for each processor at every multiple of every. If that is
+// 0, it comes as the one before on its connection is answered. If it is negative, requests come that far apart, one for
+// each worker at once.
 func crowding(share int, every, beside recording.Time) *scenario {
 	s := newScenario(recording.RuntimePython)
 	for cpu := range 2 {
@@ -133,7 +131,7 @@ func crowding(share int, every, beside recording.Time) *scenario {
 	return s
 }
 
-// competing lets a program that is not watched use some percent of two processors.
+// competing makes a program that is not watched use some percent of two processors.
 func competing(s *scenario, comm string, percent int64) *scenario {
 	for since := us; since < s.end; since += 1_000_000 * us {
 		at := min(s.end, since+1_000_000*us)
@@ -150,7 +148,7 @@ func (c *chance) next() float64 {
 	return float64(*c>>11) / (1 << 53)
 }
 
-// gap is the time to the next of those who come by chance.
+// gap returns the time to the next of those that come by chance.
 func (c *chance) gap(mean recording.Time) recording.Time {
 	return recording.Time(-math.Log(1-c.next()) * float64(mean))
 }
@@ -163,8 +161,8 @@ const (
 	gvl      = "native gvl_acquire < shop/app.rb:handle"
 )
 
-// rebuilding plays requests that take a lock one after the other; what they do with it
-// takes so many times as long.
+// rebuilding plays requests that take a lock one after the other; what they do while they hold it takes so many times
+// as long.
 func rebuilding(work float64) *scenario {
 	s, m, seed := newScenario(recording.RuntimeJVM), &mutex{}, chance(7)
 	s.hooks = stackHooks
@@ -183,7 +181,7 @@ func rebuilding(work float64) *scenario {
 	return s
 }
 
-// team are threads that take requests.
+// team is a set of threads that take requests.
 type team []*thread
 
 func crew(s *scenario, n int, name string) (pool team) {
@@ -193,7 +191,7 @@ func crew(s *scenario, n int, name string) (pool team) {
 	return pool
 }
 
-// free is a thread that has nothing to do at a time, the one that has been idle longest.
+// free returns a thread that has nothing to do at a time: the one that has been idle longest.
 func (p team) free(at recording.Time) *thread {
 	best := p[0]
 	for _, t := range p {
@@ -208,12 +206,12 @@ func (p team) free(at recording.Time) *thread {
 type interpreter struct {
 	*scenario
 	slice recording.Time
-	path  string // of a wait for it
+	path  string // the stack of a wait for it
 	free  recording.Time
 	line  []*computation
-	last  *thread        // that had it
-	robs  recording.Time // how long others have the processor amid each turn
-	late  recording.Time // how long who asks for it again waits for a processor to do so
+	last  *thread        // that had it last
+	robs  recording.Time // how long other programs have the processor amid each turn
+	late  recording.Time // how long a thread that asks for it again waits for a processor to do so
 }
 
 // computation is what a request asks of an interpreter.
@@ -238,8 +236,7 @@ func ruby(work float64) *interpreter {
 	return (&interpreter{scenario: s, slice: 100_000 * us, path: gvl}).serve(13_500*us, work, [2]string{"shop/app.rb:handle", "shop/app.rb:recompute < shop/app.rb:handle"})
 }
 
-// serve plays requests that come by chance, of which one in eight recomputes; that takes
-// so many times 40 ms.
+// serve plays requests that come by chance. One in eight recomputes, which takes so many times 40 ms.
 func (p *interpreter) serve(mean recording.Time, work float64, in [2]string) *interpreter {
 	p.hooks = stackHooks
 	pool, seed, at := crew(p.scenario, 60, "worker"), chance(11), 10_000*us
@@ -258,7 +255,7 @@ func (p *interpreter) serve(mean recording.Time, work float64, in [2]string) *in
 	return p
 }
 
-// run lets the interpreter work until a time.
+// run makes the interpreter work until a time.
 func (p *interpreter) run(until recording.Time) {
 	for len(p.line) > 0 && max(p.free, p.line[0].at) < until {
 		c := p.line[0]
@@ -282,8 +279,7 @@ func (p *interpreter) run(until recording.Time) {
 	}
 }
 
-// wait lets a computation wait until the interpreter is free: CPython's threads ask for it
-// every 5 ms.
+// wait makes a computation wait until the interpreter is free: CPython's threads ask for it every 5 ms.
 func (c *computation) wait(p *interpreter) {
 	for c.at < p.free {
 		until := p.free

@@ -8,9 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestWhatIfIsWhatHappens: services are played with their work, and with half of it in one
-// function, at the same arrivals. What the replay of the first says of the change is what
-// the second does.
+// TestWhatIfIsWhatHappens: services are played with all their work, and with half of it in one function, at the same
+// arrivals. What the replay of the first says about the change must be what the second does.
 func TestWhatIfIsWhatHappens(t *testing.T) {
 	for _, x := range []struct {
 		name, ask string

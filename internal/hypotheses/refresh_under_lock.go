@@ -17,9 +17,13 @@ func refreshUnderLock() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "refresh-under-lock",
 		Title: "Requests wait for a lock whose holder waits itself",
-		Doc: "Supported by waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer; " +
-			"and by waits of tasks on an event loop of which four fifths end in the very stretch in which the call of another request is answered, of a shape that is made once at a time. Taken out of each request: what it waits less for the lock where those who came for it are replayed without that, each with the lock for the rest of its time only, or, where little is known of its holders, the part of the waits meanwhile; and, where under a quarter of an endpoint's requests do " +
-			"the holder's part, as where one of many refreshes what all use, the holder's own wait too, and that for the same call while nobody waited behind it: it could be done ahead of time.",
+		Doc: "The wait for a peer, a disk or a timer is paid by everybody behind the lock.\n\n" +
+			"Support: waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer. Waits of tasks on an event loop count too if four fifths of them end in the very stretch of the loop in which the call " +
+			"of another request is answered, and if calls of that shape are made one at a time.\n\n" +
+			"Not this: holders that compute belong to lock-convoy. It is undecided if too little is known of what the holders did.\n\n" +
+			"Saving: those who came for the lock are replayed, each with the lock only for the rest of its time, without that wait. What a request waits less is taken out. If little is known of the holders, it is the part of the waits that " +
+			"passed meanwhile. If under a quarter of an endpoint's requests do the holder's part, as when one of many refreshes what all use, it could be done ahead of time. Then the holder's own wait goes too, and so do waits for the same " +
+			"call while nobody waited behind it.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "pool-exhausted", "accept-queue", "load"},
 		Family:   familyLocks,
@@ -57,8 +61,7 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// unheld returns, of each stay, as much as it is not known what the holder did, from its
-// end.
+// unheld returns, of each stay, up to its end, as much as it is not known what the holder did.
 func (k *contention) unheld() (out []diagnosis.Span) {
 	for i := range k.stays {
 		s := k.stays[i].Span
@@ -112,11 +115,10 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 }
 
-// rareOwn returns the holders' waits for calls, in the time of their own requests, at
-// endpoints where under a quarter of the requests make a call of that shape, under the lock
-// or not: there one request does what all need. Such a call of a request behind which
-// nobody happened to wait goes too, for what is done ahead of time is so for all. Shapes are
-// told apart: that a holder also did what all requests do makes the other no more common.
+// rareOwn returns the holders' waits for calls, as time of their own requests, at endpoints where under a quarter of
+// the requests make a call of that shape, under the lock or not: there one request does what all need. Waits for such a
+// call behind which nobody happened to wait go too, because what is done ahead of time is done so for all. Shapes are
+// told apart: if a holder also did what all requests do, the rare call is no more common for it.
 func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 	shapes := shapesOf(c)
 	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call == timeline.None })
@@ -139,8 +141,8 @@ type callers struct {
 	shape    int32
 }
 
-// rareShapes tells, of the shapes of the calls that holders waited for, by how few requests
-// of an endpoint each is made.
+// rareShapes reports, for the shapes of the calls that holders waited for, at which endpoints only few requests make
+// such a call.
 func rareShapes(c *diagnosis.Case, did []*deed) map[callers]bool {
 	shapes := shapesOf(c)
 	some := make([]bool, len(shapes.list))
@@ -166,8 +168,8 @@ func rareShapes(c *diagnosis.Case, did []*deed) map[callers]bool {
 	return rare
 }
 
-// writes reports whether most of what holders waited for is to get rid of something, to a
-// pipe, a terminal or a socket that is no call's.
+// writes reports whether holders mostly waited to get rid of something: to a pipe, a terminal or a socket that is no
+// call's.
 func (k *contention) writes(c *diagnosis.Case) bool {
 	var wrote Duration
 	for i, d := range k.weights {
@@ -178,14 +180,14 @@ func (k *contention) writes(c *diagnosis.Case) bool {
 	return 2*wrote > k.by[deedIO]
 }
 
-// ownWrites is what holders wait, in the time of their own requests, to get rid of something: with a buffer between them none does.
+// ownWrites returns what holders wait, as time of their own requests, to get rid of something: with a buffer in between
+// none does.
 func ownWrites(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call != timeline.None || !writing(c, d) })
 	return ownTime(c, did, func(*timeline.Request, *deed) bool { return true })
 }
 
-// fetching reports whether most of what holders waited for is a call that fetches
-// credentials.
+// fetching reports whether holders mostly waited for calls that fetch credentials.
 func (k *contention) fetching(c *diagnosis.Case) bool {
 	var credentials Duration
 	for i, d := range k.weights {
@@ -198,9 +200,9 @@ func (k *contention) fetching(c *diagnosis.Case) bool {
 	return 2*credentials > k.by[deedIO]
 }
 
-// calledFrom names the place in the service's own code from which holders did most of
-// some kind, with its line; where no stack has one, as doing does. Stacks of what they
-// did go before those with which they let go afterwards.
+// calledFrom names the place in the service's own code, with its line, from which holders did most of some kind; if no
+// stack has one, the place that doing names. Stacks of what they did count before stacks with which they let go
+// afterwards.
 func (k *contention) calledFrom(c *diagnosis.Case, kind deedKind) string {
 	sites, later := tally{}, tally{}
 	for i, d := range k.weights {
@@ -224,8 +226,8 @@ func (k *contention) calledFrom(c *diagnosis.Case, kind deedKind) string {
 	return cmp.Or(name, after, k.doing(c, kind))
 }
 
-// writing reports a wait for room to write: in a system call that writes, or in one that
-// waits for a socket or pipe to be ready, beneath what writes.
+// writing reports whether a holder waits for room to write: in a system call that writes, or in one that waits for a
+// socket or pipe, beneath a function that writes.
 func writing(c *diagnosis.Case, d *deed) bool {
 	switch d.syscall {
 	case "write", "writev", "sendto", "sendmsg", "sendmmsg":

@@ -13,9 +13,11 @@ func release() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "release",
 		Title: "Requests are slower since other processes serve them, as after a deploy",
-		Doc: "Processes that ended, and others begun after they had served, are two generations; of workers of which only some were replaced, all are one. Supported where requests of the " +
-			"newer generation, from 5 s after it took over, take longer at the same endpoint, by more than each generation differs within itself, and not for more arrivals. What was added, by what requests did " +
-			"or waited for, is taken out. Refuted where they do not take longer; undecided while they still become faster, and where one generation served all requests: that needs a recording across the deploy.",
+		Doc: "A deploy or a restart has replaced the processes.\n\n" +
+			"Support: processes that ended, and others that began after those had served, are two generations. If only some of several workers were replaced, all are one generation. Requests of the newer generation, from 5 s after it took " +
+			"over, must take longer at the same endpoint, by more than each generation differs within itself, and not because more requests arrive.\n\n" +
+			"Not this: it is refuted if they do not take longer. It is undecided while they still become faster, and if one generation served all requests: that needs a recording across the deploy.\n\n" +
+			"Saving: what was added, by what requests did or waited for, is taken out.",
 		Needs: []string{recording.HookProcesses, recording.HookSockets, recording.HookIO},
 		Test:  testRelease,
 	}
@@ -23,11 +25,11 @@ func release() diagnosis.Hypothesis {
 
 // Bounds of a release.
 const (
-	settles    = Duration(5 * 1e9) // after it took over, a generation is no longer new
-	moreArrive = 5                 // a rate higher by one part in four is another load: 5 to 4
+	settles    = Duration(5 * 1e9) // so long after it took over, a generation is no longer new
+	moreArrive = 5                 // a rate higher by a quarter (5 to 4) is another load
 	thanBefore = 4
-	// A newer generation still becomes faster where, at the pace of the last two of four parts, half
-	// of the step would be gone in as long again.
+	// A newer generation still becomes faster if, at the pace of the last two of four parts, half of the step would be
+	// gone in as much time again.
 	backInTime = 8
 )
 
@@ -77,10 +79,10 @@ func testRelease(c *diagnosis.Case) diagnosis.Result {
 type turnover struct {
 	of         *diagnosis.Symptom
 	old, young *generation
-	before     []diagnosis.RequestID // the later half of those of the older generation
-	after      []diagnosis.RequestID // of the newer, when it had settled
-	all        []diagnosis.RequestID // of the newer
-	was, is    Duration              // medians of these
+	before     []diagnosis.RequestID // the later half of the older generation's requests
+	after      []diagnosis.RequestID // those of the newer, once it had settled
+	all        []diagnosis.RequestID // those of the newer
+	was, is    Duration              // medians of before and after
 	p99s       [2]Duration
 	drift      Duration // by which medians differ within a generation
 	falls      bool     // those of the newer one still become shorter
@@ -121,12 +123,12 @@ func turnoverOf(c *diagnosis.Case, of *diagnosis.Symptom, old, young *generation
 
 func (t *turnover) step() Duration { return t.is - t.was }
 
-// slower reports whether the newer generation is, by more than noise.
+// slower reports whether the newer generation is slower, by more than noise.
 func (t *turnover) slower(c *diagnosis.Case) bool {
 	return t.step() >= max(c.Resolution, c.Worth.Of(t.was)) && t.step() > 2*t.drift
 }
 
-// unclear is why the step need not come from the processes; "" if it must.
+// unclear says why the step need not come from the processes; "" if it must.
 func (t *turnover) unclear() string {
 	switch {
 	case t.falls:
@@ -175,8 +177,8 @@ type kindOf struct {
 	cause timeline.Cause
 }
 
-// extra takes from the newer generation's requests what was added, kind by kind, and
-// names the kind of which most was.
+// extra takes out of the newer generation's requests what was added, kind by kind, and names the kind with most of
+// that.
 func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where string) {
 	was, is := kinds(c, t.before), kinds(c, t.after)
 	var most Duration
@@ -203,7 +205,7 @@ func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where strin
 	return spans, where
 }
 
-// kinds returns what requests did, on average.
+// kinds returns how long a request did, or waited for, each kind of thing, on average.
 func kinds(c *diagnosis.Case, ids []diagnosis.RequestID) map[kindOf]Duration {
 	sums := map[kindOf]Duration{}
 	for _, id := range ids {
@@ -236,7 +238,7 @@ func median(c *diagnosis.Case, ids []diagnosis.RequestID) Duration { return quan
 
 func apart(a, b Duration) Duration { return max(a-b, b-a) }
 
-// rateOf is how many requests arrive in 1000 s.
+// rateOf returns how many requests arrive in 1000 s.
 func rateOf(c *diagnosis.Case, ids []diagnosis.RequestID) int64 {
 	span := c.Requests[ids[len(ids)-1]].Start.Sub(c.Requests[ids[0]].Start)
 	return int64(len(ids)-1) * 1_000_000 / max(1, int64(span)/1_000_000)

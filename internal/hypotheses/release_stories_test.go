@@ -9,8 +9,8 @@ import (
 // releaseEvery is the time between two requests of a worker.
 const releaseEvery = 150_000 * us
 
-// lives moves a thread, which the scenario puts into process 1, into another process
-// that begins and ends at these times; 0: with the recording.
+// lives moves a thread, which the scenario puts into process 1, to another process that begins and ends at these times;
+// 0: with the recording.
 func (t *thread) lives(process recording.ProcessID, begins, ends recording.Time) {
 	for i := range t.events {
 		e := &t.events[i]
@@ -45,7 +45,7 @@ func (t *thread) lives(process recording.ProcessID, begins, ends recording.Time)
 	}
 }
 
-// span is from which to which request of a story a worker serves.
+// span says which requests of a story a worker serves.
 type span struct {
 	process  recording.ProcessID
 	from, to int
@@ -54,7 +54,7 @@ type span struct {
 	remote   func(i int) recording.Time
 }
 
-// released lets workers of several processes serve; each request asks a database.
+// released makes workers of several processes serve; each request asks a database.
 func released(workers ...span) func() *recording.Recording {
 	return func() *recording.Recording {
 		s := newScenario(recording.RuntimePython)

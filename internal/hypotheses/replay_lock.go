@@ -8,9 +8,9 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// sooner returns, of each wait at a lock, the share that goes if its holders no longer
-// do some kind of thing while they have it: those who came for it come when they did, and
-// each has it, in order of coming, for as long as it had without that.
+// sooner returns, for each wait at a lock, the share that goes if holders no longer do some kind of thing while they
+// have it. The strands come for the lock when they did. Each has it, in order of coming, for as long as it had without
+// that.
 func (k *contention) sooner(c *diagnosis.Case, spare deedKind) map[timeline.WaitID]diagnosis.Share {
 	list, jobs := k.deeds.lock(k.lock), k.jobs(c)
 	order := slices.Clone(c.Locks[k.lock].Waits)
@@ -18,7 +18,7 @@ func (k *contention) sooner(c *diagnosis.Case, spare deedKind) map[timeline.Wait
 		return cmp.Or(cmp.Compare(c.Waits[a].From, c.Waits[b].From), cmp.Compare(a, b))
 	})
 	gone := map[timeline.WaitID]diagnosis.Share{}
-	var free diagnosis.Time // when the last of those who came before gives it back
+	var free diagnosis.Time // when the last of the strands that came before gives it back
 	at := 0
 	for _, id := range order {
 		w := &c.Waits[id]
@@ -32,7 +32,7 @@ func (k *contention) sooner(c *diagnosis.Case, spare deedKind) map[timeline.Wait
 	return gone
 }
 
-// job is a tenure with when its holder came for the lock.
+// job is a tenure, with the time at which its holder came for the lock.
 type job struct {
 	timeline.Hold
 	came diagnosis.Time
@@ -48,7 +48,7 @@ func (k *contention) jobs(c *diagnosis.Case) (out []job) {
 	return out
 }
 
-// during is how long a holder did some kind of thing.
+// during returns for how much of a tenure its holder did some kind of thing.
 func during(list []deed, t timeline.Hold, kind deedKind) (d Duration) {
 	for _, x := range meanwhile(list, t.From, t.To) {
 		if x.kind == kind {
@@ -76,8 +76,7 @@ func (k *contention) comings(c *diagnosis.Case) comings {
 	return a
 }
 
-// of returns when the holder came: where its wait began, if that ended as it got the
-// lock, else when it got it.
+// of returns when a holder came: when its wait began, if that ended as it got the lock, else when it got the lock.
 func (a comings) of(t timeline.Hold) diagnosis.Time {
 	if w := a.wait(t); w != timeline.None {
 		return a.c.Waits[w].From
@@ -95,12 +94,12 @@ func (a comings) wait(t timeline.Hold) timeline.WaitID {
 	return timeline.None
 }
 
-// granted is within how long of the end of its wait a strand has what it waited for.
+// granted is how soon after the end of its wait a strand has what it waited for, at the latest.
 const granted = diagnosis.Time(milli)
 
-// spareOf returns what requests would not wait for the lock if its holders no longer did
-// some kind of thing while they have it: by replay, if that is most of what is known of them, or
-// a quarter where most is known, for a queue falls by more than its server's work does; else for as long as they did it.
+// spareOf returns what requests would not wait for the lock if its holders no longer did some kind of thing while they
+// have it. It is found by replay if that is most of what is known of the holders, or a quarter if most is known: a
+// queue shrinks by more than its server's work does. Otherwise it is as long as they did it.
 func (k *contention) spareOf(c *diagnosis.Case, kind deedKind) (out []stay) {
 	if k.lock == timeline.None || !k.mostly(kind) && (2*k.known() < k.total || 4*k.by[kind] < k.known()) {
 		return k.of(kind)
@@ -115,8 +114,8 @@ func (k *contention) spareOf(c *diagnosis.Case, kind deedKind) (out []stay) {
 	return out
 }
 
-// queues returns what requests wait less for workers that are spared waits for the lock,
-// of which requests' own are given: of all others the same share goes.
+// queues returns what requests wait less for workers that are spared waits for the lock. gone is what requests' own
+// waits are spared; of all other waits the same share goes.
 func (k *contention) queues(c *diagnosis.Case, gone []stay) []diagnosis.Span {
 	if k.lock == timeline.None {
 		return behindWorkers(c, gone)

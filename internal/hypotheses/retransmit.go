@@ -14,25 +14,26 @@ func retransmit() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "retransmit",
 		Title: "What calls send is lost and sent again",
-		Doc: "Supported by segments of calls' connections that the kernel sent again: of the handshake, as where packets are dropped or the peer's accept queue is full, and of requests; " +
-			"and by ends of messages that this host dropped itself on their way out, as a packet filter or a full queue does: they stay in the socket until the kernel tries again. " +
-			"It does so once nothing was acknowledged for 200 ms or more, of a handshake for a second, and twice that each further time; sooner if the peer says what is missing. " +
-			"Taken out of each request: from where the call began to connect, or had written its request, to the last time that a segment was sent again before the answer; or until the end of the message had left. " +
-			"What peers lose on the way to us is not seen: it is part of their time. How long a way there and back takes is told beside, from the handshakes of connections that were opened, and by the kernel's own measure on those that were open before.",
+		Doc: "The call waits until the kernel does so.\n\n" +
+			"Support: segments of calls' connections that the kernel sent again. They belong to the handshake, as when packets are dropped or the peer's accept queue is full, or to requests. Ends of messages that this host itself dropped on " +
+			"their way out, as a packet filter or a full queue does, count too: they stay in the socket until the kernel tries again. The kernel does so once nothing was acknowledged for 200 ms or more, for a handshake after a second, and " +
+			"after twice that each further time; sooner if the peer says what is missing.\n\n" +
+			"Not this: what peers lose on the way to us is not seen; it is part of their time.\n\n" +
+			"Saving: the time from where the call began to connect, or had written its request, to the last time that a segment was sent again before the answer; or until the end of the message had left. The round-trip time is reported as " +
+			"well: from the handshakes of connections that were opened, and by the kernel's own measure on those that were open before.",
 		Needs:    []string{recording.HookRetransmits, recording.HookIO, recording.HookLate},
 		Explains: []string{"slow-peer"},
 		Test:     testRetransmit,
 	}
 }
 
-// resent is what calls to one peer, or answers to clients, waited for segments that were sent
-// again.
+// resent is what calls to one peer, or answers to clients, waited because segments had to be sent again.
 type resent struct {
 	peer    string // "": of answers
 	spans   []diagnosis.Span
 	of      map[message]bool
 	connect map[message]bool // those of them that waited while connecting
-	refused map[message]bool // those that this host had dropped itself
+	refused map[message]bool // those whose end this host had dropped itself
 	longest Duration
 }
 
@@ -79,7 +80,7 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer))
 	})
 	if all := joined(peers); len(peers) > 1 && 2*diagnosis.Total(peers[0].spans) < diagnosis.Total(all.spans) {
-		peers = []*resent{all} // what lies on the way to all of them
+		peers = []*resent{all} // the loss is on the way to all of them
 	}
 	for _, r := range peers {
 		res.Candidates = append(res.Candidates, r.candidate(res.Evidence))
@@ -87,9 +88,9 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// waysAndBack are how long the network takes to peers and back, in order: by the handshakes that
-// were seen from the first segment to the answer, where those through proxies are more than that,
-// and by the kernel's own measure, the least of late, on connections that were open before.
+// waysAndBack returns the round-trip times to peers, in order. On connections that were opened it is the handshake from
+// the first segment to the answer; through a proxy that takes longer, and is left out. On connections that were open
+// before it is the kernel's own measure, the smallest of late.
 func waysAndBack(c *diagnosis.Case) (opened, kept []Duration) {
 	for i := range c.Conns {
 		k := &c.Conns[i]
@@ -114,7 +115,7 @@ func refusedOf(by map[string]*resent) (n int) {
 	return n
 }
 
-// resentBy collects those waits of measured requests by peer.
+// resentBy collects, by peer, the waits of measured requests for that.
 func resentBy(c *diagnosis.Case) map[string]*resent {
 	by := map[string]*resent{}
 	to := func(peer string) *resent {
@@ -150,7 +151,7 @@ func resentBy(c *diagnosis.Case) map[string]*resent {
 	return by
 }
 
-// joined is what was waited for several peers.
+// joined adds up the waits for several peers.
 func joined(peers []*resent) *resent {
 	all := &resent{peer: diagnosis.Plural(len(peers), "peer"), of: map[message]bool{}, connect: map[message]bool{}, refused: map[message]bool{}}
 	for _, r := range peers {
@@ -163,9 +164,8 @@ func joined(peers []*resent) *resent {
 	return all
 }
 
-// resentUntil is up to when a piece of a call was lost to segments that were sent again: the
-// last of them before the connection was there, or before the answer. Not after the piece's
-// beginning if there is none.
+// resentUntil returns until when a piece of a call was lost to segments that were sent again: to the last of them
+// before the connection was there, or before the answer. If there is none, it is not after the piece's beginning.
 func resentUntil(again []diagnosis.Time, call *timeline.Call, g *timeline.Segment) diagnosis.Time {
 	if len(again) == 0 {
 		return g.From

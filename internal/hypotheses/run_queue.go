@@ -14,8 +14,15 @@ func runQueue() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "run-queue",
 		Title: "Requests wait for a processor, or for others that do",
-		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled, or while programs that are not watched, which are named, use a tenth of the processors (but not where the service uses most of what is in use and requests wait mostly for each other's work), or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or requests wait for processors that have time to spare on the whole and seldom for each other's work, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
+		Doc: "The threads are ready to run, but no processor runs them.\n\n" +
+			"Support: the time requests' threads were runnable but not running, if there is a lack of processors:\n\n" +
+			"- The host's processors are busy 90 % of the time, or the control group is throttled.\n" +
+			"- Programs that are not watched, which are named, use a tenth of the processors. This does not count if the service uses most of what is in use and requests wait mostly for each other's work.\n" +
+			"- A process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors.\n\n" +
+			"It is a finding if it explains the difference between slow and ordinary requests, or if half of all request time goes into it. Otherwise it is a lead if others use more of the processors than the service, or if the processors have " +
+			"time to spare on the whole and requests seldom wait for each other's work: the time is lost to other programs. A finding in such a case comes after the findings about what the service does itself.\n\n" +
+			"Not this: on a host with idle time it is a lead from 5 % of all request time on, and may have another cause than a lack of CPUs. Shorter waits there do not count.\n\n" +
+			"Saving: those waits are taken out of each request, and waits for locks and workers whose holders wait for a processor.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -24,11 +31,11 @@ func runQueue() diagnosis.Hypothesis {
 	}
 }
 
-// throttledShare is how much throttling by a quota counts as a lack of CPU.
+// throttledShare is the share of the time from which on throttling by a quota counts as a lack of CPU.
 const throttledShare = diagnosis.Whole / 100
 
-// stolenShare is from which share of the processors' time on, given by a hypervisor to others, what
-// runs and what is woken up takes longer by whole milliseconds now and then.
+// stolenShare is a share of the processors' time that a hypervisor gives to others. From there on, what runs and what
+// is woken up takes longer now and then, by whole milliseconds.
 const stolenShare = diagnosis.Whole / 50
 
 func testRunQueue(c *diagnosis.Case) diagnosis.Result {
@@ -92,7 +99,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// lacking says which processors there are too few of, who has them, and what would help.
+// lacking says which processors there are too few of, what has them, and what would help.
 func lacking(h host, others *neighbours, own diagnosis.Share) (place, who, fix string) {
 	if h.throttled >= throttledShare {
 		return "the control group's CPU quota", "; a CPU quota stopped the service's control group for " + diagnosis.Percent(h.throttled) + " of the time",
@@ -101,12 +108,12 @@ func lacking(h host, others *neighbours, own diagnosis.Share) (place, who, fix s
 	return "the host's processors", others.used(h.busy, own), others.fix(h.busy, own)
 }
 
-// othersHave reports whether it is programs beside the service that have the processors which requests wait for.
+// othersHave reports whether programs beside the service have the processors that requests wait for.
 func othersHave(c *diagnosis.Case, h host) bool {
 	return h.throttled < throttledShare && (2*ours(c) < h.busy || h.busy < c.Saturated && !forEachOther(c))
 }
 
-// forEachOther reports whether half of what requests wait for processors is for each other's work.
+// forEachOther reports whether at least half of requests' waits for processors are for each other's work.
 func forEachOther(c *diagnosis.Case) bool {
 	return 2*diagnosis.Total(behindComputing(c)) >= diagnosis.Total(c.Ready())
 }
@@ -121,9 +128,9 @@ func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Resul
 	return res
 }
 
-// behindReady returns what requests waited for locks and interpreters whose holders, and
-// for workers and threads of executors that, were ready to run and got no CPU: that is no
-// time of theirs. Of each wait as much, from its beginning. Its callers share them.
+// behindReady returns what requests waited while something was ready to run and got no CPU: the holder of a lock or an
+// interpreter, a worker, or a thread of an executor. That is no time of theirs. Of each wait it is as much, from its
+// beginning. Its callers share it.
 func behindReady(c *diagnosis.Case) []diagnosis.Span {
 	return slices.Clip(c.Once("behind ready", func() any { return findBehindReady(c) }).([]diagnosis.Span))
 }
@@ -148,7 +155,7 @@ func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// processors counts the host's processors, where their number is known.
+// processors says how many processors the host has, if that is known.
 func (h *host) processors() string {
 	switch {
 	case h.cpus == 1:
@@ -159,10 +166,10 @@ func (h *host) processors() string {
 	return "processors are"
 }
 
-// wakeUp is how long a processor that was idle takes at most, as a rule, until it runs what was woken.
+// wakeUp is how long an idle processor takes at most, as a rule, until it runs what was woken.
 const wakeUp = milli / 10
 
-// halfIn is how long the spans are, the longest of the shorter ones, that make half of the time of all.
+// halfIn returns the length up to which spans make half of the time of all.
 func halfIn(spans []diagnosis.Span) (longest Duration) {
 	list := slices.SortedFunc(slices.Values(spans), func(a, b diagnosis.Span) int { return cmp.Compare(a.To.Sub(a.From), b.To.Sub(b.From)) })
 	half, sum := diagnosis.Total(spans)/2, Duration(0)
@@ -173,7 +180,7 @@ func halfIn(spans []diagnosis.Span) (longest Duration) {
 	return longest
 }
 
-// unstopped says so where no CPU quota is what a wait for a processor was for.
+// unstopped says so if no CPU quota can be what a wait for a processor was for.
 func (h *host) unstopped() string {
 	if !h.quota || h.throttled > 0 {
 		return ""
@@ -181,8 +188,8 @@ func (h *host) unstopped() string {
 	return " and no CPU quota stopped it"
 }
 
-// waitsBeside are waits for a CPU on a host that has idle time on the whole: others', if not for the service's
-// own work, where a hypervisor took processors.
+// waitsBeside is the candidate for waits for a CPU on a host that has idle time on the whole. Others cause them if they
+// are not for the service's own work and a hypervisor took processors.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
 	more, first, typical := "", "", halfIn(spans)
 	if len(spans) > 0 {

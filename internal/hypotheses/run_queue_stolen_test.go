@@ -7,7 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// Waits for processors on a host with idle time may be what a hypervisor took: that is said, with what shows it, and is not the service's.
+// Waits for processors on a host with idle time may be what a hypervisor took. That is reported, with what shows it,
+// and is not the service's doing.
 func TestStolenTimeIsSaid(t *testing.T) {
 	for stolen, said := range map[diagnosis.Share]bool{0: false, diagnosis.Whole / 5: true} {
 		cd := waitsBeside(host{busy: diagnosis.Whole / 2, stolen: stolen}, nil, []diagnosis.Evidence{diagnosis.Part("", diagnosis.Whole/3)}, true)
@@ -17,7 +18,8 @@ func TestStolenTimeIsSaid(t *testing.T) {
 	}
 }
 
-// How long most of the time's waits for a processor are is said. Only short ones may be what an idle processor takes to wake up.
+// The report says how long the waits are that make half of the time. Only short waits may be what an idle processor
+// takes to wake up.
 func TestHowLongWaitsForAProcessorAre(t *testing.T) {
 	waits := func(us ...diagnosis.Time) (out []diagnosis.Span) {
 		for i, d := range us {
@@ -32,7 +34,7 @@ func TestHowLongWaitsForAProcessorAre(t *testing.T) {
 		wakes bool
 	}{
 		{waits(30, 40, 50, 60), diagnosis.Whole / 10, "the host's 2 processors are only 10 % busy on the whole: 33 % of all request time, half of that in waits of 50.0 us and less", true},
-		{waits(30, 40, 50, 60), diagnosis.Whole * 6 / 10, "half of that in waits of 50.0 us and less", false}, // it is not idle
+		{waits(30, 40, 50, 60), diagnosis.Whole * 6 / 10, "half of that in waits of 50.0 us and less", false}, // the host is not idle
 		{waits(30, 40, 50, 2000), diagnosis.Whole / 10, "half of that in waits of 2.00 ms and less", false},
 	} {
 		cd := waitsBeside(host{cpus: 2, busy: x.busy}, x.spans, []diagnosis.Evidence{diagnosis.Part("", diagnosis.Whole/3)}, true)

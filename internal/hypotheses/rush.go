@@ -9,23 +9,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// rush is how requests that came while another one of their process made a call made that call,
-// too, as where what a cache lacks is got by all who miss it. First are calls before whose
-// begin none like them was under way.
+// rush is how requests that came while another one of their process made a call made that call, too, as when all that
+// miss a cache get what it lacks. A call is a first one if none like it was under way when it began.
 type rush struct {
-	came, made int // requests that came while a first one was under way, and those of them that made such a call
-	rest, lone int // all others, and those of them that made one
+	came, made int // requests that came while a first one was under way; those of them that made such a call
+	rest, lone int // all others; those of them that made one
 }
 
-// leastRush is how many requests have to have joined to tell that they do.
+// leastRush is how many requests must have joined in to decide that they do.
 const leastRush = 10
 
-// is reports that requests join in as a rule, and that others seldom make the call.
+// is reports whether requests join in as a rule, while others seldom make the call.
 func (r *rush) is() bool {
 	return r.made >= leastRush && 2*r.made >= r.came && diagnosis.ShareOf(int64(r.lone), int64(r.rest)) < rareShare
 }
 
-// words say so, to go after what is said of the peer's answers.
+// words says so, to follow what is said of the peer's answers.
 func (r *rush) words() string {
 	if !r.is() {
 		return ""
@@ -34,7 +33,7 @@ func (r *rush) words() string {
 		" asked it as well, of the others " + diagnosis.Percent(diagnosis.ShareOf(int64(r.lone), int64(r.rest)))
 }
 
-// fix says how one call serves all, "" if nothing suggests that it could.
+// fix says how one call could serve all; "" if nothing suggests that it could.
 func (r *rush) fix() string {
 	if !r.is() {
 		return ""
@@ -42,7 +41,7 @@ func (r *rush) fix() string {
 	return "if they get the same, let one get it while the others use the old value, or wait for that one: a cache that is filled by one at a time, or ahead of time"
 }
 
-// next says what to look at, "" if requests do not join in.
+// next says what to look at; "" if requests do not join in.
 func (r *rush) next() string {
 	if !r.is() {
 		return ""
@@ -94,8 +93,8 @@ func rushOf(c *diagnosis.Case, calls []timeline.CallID, operation string) (r rus
 	return r
 }
 
-// duringFirst reports that a request was read while one of some calls, in order and disjoint, was under
-// way that is another request's.
+// duringFirst reports whether a request was read while one of some calls, in order and disjoint, was under way for
+// another request.
 func duringFirst(calls []*timeline.Call, q *timeline.Request) bool {
 	i, _ := slices.BinarySearchFunc(calls, q.FirstRead, func(call *timeline.Call, at diagnosis.Time) int { return cmp.Compare(call.End, at+1) })
 	return i < len(calls) && calls[i].Start <= q.FirstRead && calls[i].Request != q.ID

@@ -9,14 +9,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// samples are the stacks of what ran, for visits to requests' own CPU.
+// samples holds the stacks of what ran, for visits to requests' own CPU.
 type samples struct {
 	c     *diagnosis.Case
-	of    map[timeline.StrandID][]timeline.StackAt // goroutines': in order of time
-	while []bool                                   // by request: any was taken meanwhile of what ran
+	of    map[timeline.StrandID][]timeline.StackAt // of goroutines: in order of time
+	while []bool                                   // by request: whether what ran was sampled meanwhile
 }
 
-// newSamples returns those of a case; its callers share them.
+// newSamples returns the samples of a case; its callers share them.
 func newSamples(c *diagnosis.Case) *samples {
 	return c.Shared("samples", func() any { return collectSamples(c) }).(*samples)
 }
@@ -67,8 +67,7 @@ func collectSamples(c *diagnosis.Case) *samples {
 	return s
 }
 
-// each visits the pieces of some requests' own CPU around each sample of a stack that
-// was taken in them.
+// each visits the pieces of some requests' own CPU, one around each sample of a stack that was taken in them.
 func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, timeline.StackID)) {
 	if len(s.c.Stacks) == 0 {
 		return
@@ -85,9 +84,9 @@ func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, tim
 	}
 }
 
-// eachRun visits the pieces of some requests' own CPU around each sample, as far as their strands ran on, or only waited for a
-// processor in between: of what is cut into pieces that are shorter than the clock's period, few have a sample of their own. It tells
-// whether a piece is a sample's first.
+// eachRun visits the pieces of some requests' own CPU around each sample, as far as their strands ran on, or only
+// waited for a processor in between. If work is cut into pieces that are shorter than the clock's period, few have a
+// sample of their own. first marks a sample's first piece.
 func (s *samples) eachRun(ids []diagnosis.RequestID, visit func(piece diagnosis.Span, stack timeline.StackID, first bool)) {
 	if len(s.c.Stacks) == 0 {
 		return
@@ -129,8 +128,7 @@ func (s *samples) inRun(strand timeline.StrandID, run []diagnosis.Span, visit fu
 	})
 }
 
-// in cuts a span on a CPU half-way between the samples that were taken in it; without
-// any there is nothing to visit.
+// in cuts a span on a CPU half-way between the samples that were taken in it. Without any there is nothing to visit.
 func (s *samples) in(strand timeline.StrandID, span diagnosis.Span, visit func(diagnosis.Span, timeline.StackID)) {
 	st := &s.c.Strands[strand]
 	list := st.Stacks
@@ -166,5 +164,5 @@ func between(list []timeline.StackAt, from, to diagnosis.Time) []timeline.StackA
 	return list[i:max(i, n)]
 }
 
-// fewSamples is under how many samples no code is named.
+// fewSamples: with fewer samples no code is named.
 const fewSamples = 10

@@ -7,11 +7,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// us is a microsecond of a scenario.
+// us is a microsecond in a scenario.
 const us = recording.Time(1000)
 
-// scenario writes the facts of an imagined service, in which every thread's steps
-// follow each other, so that its recordings are whole and consistent.
+// scenario writes the facts of an imagined service. The steps of every thread follow each other, so that its recordings
+// are whole and consistent.
 type scenario struct {
 	events  []recording.Event
 	runtime recording.Runtime
@@ -19,9 +19,9 @@ type scenario struct {
 	conns   recording.ConnID
 	port    int
 	end     recording.Time
-	cpu     recording.Time // all threads' time on CPUs
+	cpu     recording.Time // the time that all threads spent on CPUs
 	code    code
-	vm      bool // the JVM's own thread is there
+	vm      bool // whether the JVM's own thread is there
 	born    int64
 }
 
@@ -32,7 +32,7 @@ func (s *scenario) add(at recording.Time, f recording.Fact) {
 	s.end = max(s.end, at)
 }
 
-// hosts adds samples of a machine of two processors, busy so many percent of the time.
+// hosts adds samples of a machine with two processors that are busy so many percent of the time.
 func (s *scenario) hosts(busy int64) {
 	for at := us; at < s.end; at += 100_000 * us {
 		s.add(at, &recording.Host{Busy: int64(at) * 2 * busy / 100, Idle: int64(at) * 2 * (100 - busy) / 100, Running: 1})
@@ -95,7 +95,7 @@ func (t *thread) accept(at recording.Time) {
 
 func (t *thread) compute(d recording.Time) { t.at += d; t.cpu += d }
 
-// sleep lets the thread wait in a syscall until a time; it runs again after ready.
+// sleep makes the thread wait in a syscall until a time; it runs again after ready.
 func (t *thread) sleep(until, ready recording.Time, syscall string) {
 	if until <= t.at {
 		return
@@ -108,7 +108,7 @@ func (t *thread) sleep(until, ready recording.Time, syscall string) {
 	t.add(t.at, off)
 }
 
-// chunk reads or writes on a connection; arrived counts for reads.
+// chunk reads or writes on a connection; arrived matters for reads only.
 func (t *thread) chunk(c recording.ConnID, pos *[2]int64, dir recording.Direction, size int64, arrived recording.Time) int64 {
 	at := pos[dir]
 	f := &recording.Chunk{Conn: c, Thread: t.id, Dir: dir, Offset: at, Bytes: size, First: t.at}
@@ -120,8 +120,8 @@ func (t *thread) chunk(c recording.ConnID, pos *[2]int64, dir recording.Directio
 	return at
 }
 
-// request takes the next request, which arrives at a time, and leaves the thread on
-// the CPU having read it. The thread gets its CPU only after ready.
+// request takes the next request, which arrives at a time, and leaves the thread on the CPU after reading it. The
+// thread gets its CPU only after ready.
 func (t *thread) request(arrives, ready recording.Time, route string) {
 	t.sleep(arrives, ready, "recvfrom")
 	t.compute(10 * us)
@@ -136,7 +136,7 @@ func (t *thread) respond() {
 	t.add(t.at, &recording.HTTPResponse{Conn: t.in, Offset: at, Head: 50, Length: 150, Status: 200})
 }
 
-// dial opens a connection to the upstream over a network with this round trip.
+// dial opens a connection to the upstream over a network with this round-trip time.
 func (t *thread) dial(rtt recording.Time) *outgoing {
 	t.conns++
 	t.port++
@@ -155,7 +155,7 @@ func (t *thread) inherit(rtt recording.Time) *outgoing {
 	return &outgoing{id: t.conns}
 }
 
-// handshake is one of TLS 1.2: a round trip, cpu of our own work, another round trip.
+// handshake does one of TLS 1.2: a round trip, cpu of our own work, another round trip.
 func (t *thread) handshake(o *outgoing, rtt, cpu recording.Time) {
 	t.compute(20 * us)
 	at := t.chunk(o.id, &o.bytes, recording.Write, 205, 0)

@@ -5,13 +5,13 @@ import "github.com/getdwell/dwell/recording"
 // story is one imagined service; its name is hypothesis/verdict.
 type story struct {
 	name string
-	text string // what happens, drawn or told
+	text string // what happens, drawn or in words
 	play func() *recording.Recording
 }
 
 const requestsPlayed = 24
 
-// serve lets one thread answer requests, 50 ms apart, and returns the scenario.
+// serve makes one thread answer requests, 50 ms apart, and returns the scenario.
 func serve(s *scenario, each func(t *thread, i int)) *scenario {
 	t := s.worker(1, 1000*us)
 	for i := range requestsPlayed {
@@ -23,7 +23,7 @@ func serve(s *scenario, each func(t *thread, i int)) *scenario {
 	return s
 }
 
-// keptCall makes a plain call on a connection that is opened once.
+// keptCall makes a plain call on a connection that is opened once and kept.
 func keptCall(t *thread, remote recording.Time) {
 	if t.kept == nil {
 		t.kept = t.dial(200 * us)
@@ -198,7 +198,7 @@ func overloaded() *scenario {
 	return s
 }
 
-// cheap is a request whose handshake, where it needs one, costs more than all else.
+// cheap is a request whose handshake, if it needs one, costs more than everything else.
 var cheap = cost{before: 250 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}
 
 func loopStories() []story {
@@ -256,7 +256,7 @@ func loopStories() []story {
 	}
 }
 
-// beside plays a loop whose timer has it compute every tenth of a second, for no request.
+// beside plays a loop whose timer makes it compute every tenth of a second, for no request.
 func beside(job recording.Time) *scenario {
 	l := newLoop(true)
 	for i := range 90 {
@@ -268,7 +268,7 @@ func beside(job recording.Time) *scenario {
 	return l.play()
 }
 
-// reports lets every n-th request compute for long.
+// reports makes every n-th request compute for long.
 func reports(n int, of string, report cost) *scenario {
 	l := newLoop(true)
 	for i := range 60 {
@@ -281,7 +281,7 @@ func reports(n int, of string, report cost) *scenario {
 	return l.play()
 }
 
-// crowds lets one worker serve requests on new connections; most come alone.
+// crowds makes one worker serve requests on new connections; most come alone.
 func crowds() *scenario {
 	return crowdsBehind(recording.RuntimeRuby, func(t *thread) { keptCall(t, 5000*us) })
 }
@@ -308,13 +308,12 @@ func crowdsBehind(rt recording.Runtime, each func(t *thread)) *scenario {
 	return s
 }
 
-// keepsWaiting lets one worker answer requests on new connections, after each of which it waits for
-// more.
+// keepsWaiting makes one worker answer requests on new connections; after each it waits for more.
 func keepsWaiting() *scenario {
 	s := newScenario(recording.RuntimeRuby)
 	s.add(us, &recording.Listen{Process: 1, Port: 80, Backlog: 64})
 	t := s.worker(1, 1000*us)
-	keptCall(t, 5000*us) // for nobody: to be ready
+	keptCall(t, 5000*us) // for no request: to be ready
 	at := 20_000 * us
 	for i := range 2 * requestsPlayed {
 		t.accept(at - 50*us)
@@ -330,7 +329,7 @@ func keepsWaiting() *scenario {
 	return s
 }
 
-// burst lets requests come all at once, each on a thread of its own.
+// burst makes requests come all at once, each on its own thread.
 func burst(each func(t *thread)) *scenario {
 	s := newScenario(recording.RuntimePython)
 	for i := range requestsPlayed {
@@ -343,10 +342,10 @@ func burst(each func(t *thread)) *scenario {
 	return s
 }
 
-// starved makes one request in eight wait for a CPU.
+// starved makes one request in five wait for a CPU.
 func starved() *scenario { return starvedOneIn(5) }
 
-// starvedOneIn lets one request in n wait for a CPU.
+// starvedOneIn makes one request in n wait for a CPU.
 func starvedOneIn(n int) *scenario {
 	s := newScenario(recording.RuntimePython)
 	t := s.worker(1, 1000*us)
@@ -377,8 +376,7 @@ func (t *thread) oneCall() {
 	t.hangUp(o, recording.ClosedByUs)
 }
 
-// lookup asks the resolver for the upstream's address, and before it those that do not
-// answer for 20 ms.
+// lookup asks the resolver for the upstream's address, after asking servers that do not answer for 20 ms each.
 func (t *thread) lookup(took recording.Time, silent ...string) {
 	t.compute(20 * us)
 	id := int64(t.conns) + 7

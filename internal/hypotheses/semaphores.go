@@ -12,8 +12,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// ownSemaphore tells a semaphore that the service's own code takes from the pool of a library
-// that is built on one: what is to be raised is that semaphore's count, and no pool's size.
+// ownSemaphore tells a semaphore that the service's own code takes from the pool of a library that is built on one. For
+// the former, the semaphore's count is to be raised, and not a pool's size.
 func (s *shortage) ownSemaphore(c *diagnosis.Case) {
 	lines := tally{}
 	for i := range s.stays {
@@ -32,9 +32,9 @@ func (s *shortage) ownSemaphore(c *diagnosis.Case) {
 	s.gate, s.what = line, "the semaphore in "+line
 }
 
-// inTurn tells waits of tasks: that only so many calls are made at once is seen, but not
-// whether a client's pool lets no more through, or the service's own code. A client of Node sends what waited in its
-// pool itself: where the request's own code does so once a promise is resolved, it is not known either.
+// inTurn marks waits of tasks. It is seen that only so many calls are made at once, but not whether a client's pool
+// lets no more through, or the service's own code. A client of Node itself sends what waited in its pool. If the
+// request's own code does so once a promise is resolved, the limit is not known either.
 func (s *shortage) inTurn(c *diagnosis.Case, w *stay, call *timeline.Call) {
 	if w.strand == timeline.None || !c.Strands[w.strand].Loop {
 		return
@@ -57,8 +57,8 @@ func (s *shortage) atMost() string {
 	return ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"
 }
 
-// behind is a wait of a task for what the task of another request was doing: it went on in the very
-// stretch of the loop in which that one's call was answered.
+// behind is a wait of a task for what the task of another request was doing: it went on in the very stretch of the loop
+// in which the other's call was answered.
 type behind struct {
 	stay
 	call timeline.CallID
@@ -70,22 +70,22 @@ const (
 	mostlyBehind = diagnosis.Whole * 4 / 5
 )
 
-// taskCalls are calls of one shape, of requests or of none, that tasks make.
+// taskCalls are calls of one shape that tasks make, for requests or for none.
 type taskCalls struct {
 	shape  int32
-	nobody bool // of no request
+	nobody bool // they belong to no request
 }
 
-// behindTasks returns, by the calls of others that they end with, the waits of tasks that nothing else
-// ends: those of an endpoint that mostly end so. Such calls are made one after the other: who waits
-// for one does so as at a lock, or for a result that all share; or, of calls of no request, as for room in a queue
-// that one task takes from.
+// behindTasks returns the waits of tasks that nothing else ends, by the calls of others that they end with, for
+// endpoints whose waits mostly end so. Such calls are made one after the other. A task waits for one as at a lock, or
+// for a result that all share; if the calls belong to no request, it waits as for room in a queue that one task takes
+// from.
 func behindTasks(c *diagnosis.Case) map[taskCalls][]behind {
 	return c.Shared("waits of tasks behind others", func() any { return findBehindTasks(c) }).(map[taskCalls][]behind)
 }
 
-// eachUnexplained visits the waits of tasks that nothing else ends, and with the answer to which call of another each ends; None if to
-// none.
+// eachUnexplained visits the waits of tasks that nothing else ends, each with the call of another with whose answer it
+// ends; None if there is none.
 func eachUnexplained(c *diagnosis.Case, visit func(stay, timeline.CallID)) {
 	for _, loop := range c.Loops() {
 		answers := answeredOn(c, loop)
@@ -124,7 +124,7 @@ func findBehindTasks(c *diagnosis.Case) map[taskCalls][]behind {
 	return out
 }
 
-// answers are the calls of a loop's requests, by when their answers were read.
+// answers holds the calls of a loop's requests, by when their answers were read.
 type answers struct {
 	loop timeline.StrandID
 	ids  []timeline.CallID
@@ -141,8 +141,8 @@ func answeredOn(c *diagnosis.Case, loop timeline.StrandID) *answers {
 	return a
 }
 
-// before returns the call of another request that was answered since the loop last waited for its sockets
-// before a wait ended, and that was under way in it; None if none was.
+// before returns the call of another request that had been sent when the loop last woke from waiting for its sockets,
+// and that was answered between then and the end of a task's wait; None if there is none.
 func (a *answers) before(c *diagnosis.Case, s *stay) timeline.CallID {
 	since, own := diagnosis.Time(recording.NoTime), c.Strands[a.loop].Poll
 	for _, iv := range timeline.Clipped(c.Strands[a.loop].Intervals, s.From, s.To) {
@@ -164,7 +164,7 @@ func (a *answers) before(c *diagnosis.Case, s *stay) timeline.CallID {
 
 func (w taskCalls) compare(other taskCalls) int { return cmp.Compare(w.shape, other.shape) }
 
-// list lists them.
+// list returns their ids.
 func (w taskCalls) list(c *diagnosis.Case) (ids []timeline.CallID) {
 	shapes := shapesOf(c)
 	for i := range c.Calls {
@@ -175,7 +175,7 @@ func (w taskCalls) list(c *diagnosis.Case) (ids []timeline.CallID) {
 	return ids
 }
 
-// oneAfterAnother reports that nearly all of some calls were made when none other was under way.
+// oneAfterAnother reports whether nearly all of some calls were made while no other was under way.
 func oneAfterAnother(c *diagnosis.Case, of taskCalls) bool {
 	ids, besides := of.list(c), 0
 	slices.SortStableFunc(ids, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].SendFrom, c.Calls[b].SendFrom) })
@@ -190,8 +190,8 @@ func oneAfterAnother(c *diagnosis.Case, of taskCalls) bool {
 	return 20*besides <= len(ids)
 }
 
-// underWay is for how much of some waits one of some calls was under way: who waits until more has come together, or for a
-// timer, goes on with a call's answer, too, but waits for other things than that.
+// underWay returns for how much of some waits one of some calls was under way. A task that waits until more has come
+// together, or for a timer, goes on with a call's answer, too, but it waits for something else.
 func underWay(c *diagnosis.Case, by taskCalls, list []behind) (of Duration) {
 	var calls []window
 	for _, id := range by.list(c) {
@@ -204,7 +204,7 @@ func underWay(c *diagnosis.Case, by taskCalls, list []behind) (of Duration) {
 	return of
 }
 
-// behindTask says what requests wait for that another's task does.
+// behindTask is the candidate for waits for what another request's task does.
 func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candidate {
 	calls, waits := callsOfBehind(list), spansOfBehind(list)
 	of := shapesOf(c).list[shape]
@@ -236,7 +236,7 @@ func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candida
 	}
 }
 
-// spansOfBehind are the waits of tasks.
+// spansOfBehind returns the waits of tasks.
 func spansOfBehind(list []behind) (waits []diagnosis.Span) {
 	for i := range list {
 		waits = append(waits, list[i].Span)
@@ -244,7 +244,7 @@ func spansOfBehind(list []behind) (waits []diagnosis.Span) {
 	return waits
 }
 
-// callsOfBehind are the calls that they end with.
+// callsOfBehind returns the calls that they end with.
 func callsOfBehind(list []behind) map[timeline.CallID]bool {
 	calls := map[timeline.CallID]bool{}
 	for i := range list {
@@ -253,7 +253,7 @@ func callsOfBehind(list []behind) map[timeline.CallID]bool {
 	return calls
 }
 
-// behindNobodies are what requests wait for that tasks do which serve none.
+// behindNobodies returns the candidates for waits for what tasks do that serve no request.
 func behindNobodies(c *diagnosis.Case) (out []diagnosis.Candidate) {
 	tasks := behindTasks(c)
 	for _, of := range slices.SortedFunc(maps.Keys(tasks), taskCalls.compare) {
@@ -264,13 +264,13 @@ func behindNobodies(c *diagnosis.Case) (out []diagnosis.Candidate) {
 	return out
 }
 
-// oneEach reports that each of the calls lets one wait end, as a queue has room for one more then: not all, as a result does
-// that is for all.
+// oneEach reports whether each of the calls lets one wait end, as a queue has room for one more then. A result that is
+// for all would let all of them end.
 func oneEach(list []behind) bool {
 	return 4*len(list) <= 5*len(callsOfBehind(list))
 }
 
-// behindNobody says what requests wait for that a task does which serves none.
+// behindNobody is the candidate for waits for what a task does that serves no request.
 func behindNobody(c *diagnosis.Case, of taskCalls, list []behind) diagnosis.Candidate {
 	waits := spansOfBehind(list)
 	shape := shapesOf(c).list[of.shape]
@@ -295,9 +295,9 @@ func behindNobody(c *diagnosis.Case, of taskCalls, list []behind) diagnosis.Cand
 	}
 }
 
-// joinedSleeps are waits of tasks for what another request's sleeps for: they go on as the call is answered that this one makes once
-// its timer has fired, as where what is asked for meanwhile is let come together. Of each it is what the two have in common, where
-// the unexplained waits of an endpoint mostly end so.
+// joinedSleeps returns waits of tasks that last until another request has slept. They go on as the call is answered
+// that the other makes once its timer has fired, as when requests for the same are collected meanwhile. Of each wait it
+// is the time that it shares with the sleep, for endpoints whose unexplained waits mostly end so.
 func joinedSleeps(c *diagnosis.Case) (out []stay) {
 	if len(c.With(timeline.CauseSleep)) == 0 {
 		return nil
@@ -322,7 +322,7 @@ func joinedSleeps(c *diagnosis.Case) (out []stay) {
 	return out
 }
 
-// sleptBefore is the sleep of a call's request right before it made that.
+// sleptBefore returns the sleep of a call's request right before it made the call.
 func sleptBefore(c *diagnosis.Case, k *timeline.Call) (nap diagnosis.Span) {
 	if k.Request == timeline.None {
 		return nap

@@ -10,9 +10,11 @@ func sendWindow() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "send-window",
 		Title: "Messages wait in our socket for room at the other end or under way",
-		Doc: "Supported by messages, answers to clients or requests of calls, that cannot leave when they are written: the writer sleeps as the socket is full, or the end of what was written stays there, " +
-			"since the receive window of the other end is full (it reads too slowly) or the congestion window of the connection is (much under way, or packets were lost). " +
-			"Taken out of each request: that time.",
+		Doc: "The peer or the network takes the bytes too slowly.\n\n" +
+			"Support: messages (answers to clients or requests of calls) that cannot leave when they are written. The writer sleeps as the socket is full, or the end of what was written stays there. The reason is that the receive window of the " +
+			"other end is full (it reads too slowly), or the congestion window of the connection is (much is under way, or packets were lost).\n\n" +
+			"Not this: an end that waits for the acknowledgement of the piece before it (delayed-ack).\n\n" +
+			"Saving: that time is taken out of each request.",
 		Needs:    []string{recording.HookIO, recording.HookLate},
 		Explains: []string{"slow-peer"},
 		Test: func(c *diagnosis.Case) diagnosis.Result {
@@ -27,7 +29,7 @@ func sendWindow() diagnosis.Hypothesis {
 					return "see why " + k.peer + " reads slowly; send it less at once, or in parallel over several connections; on a long way, raise net.ipv4.tcp_wmem and the peer's tcp_rmem"
 				},
 				in:   func(k *keptEnd) bool { return k.kept == timeline.KeptNoRoom },
-				more: true, // what lies unread at the other end then
+				more: true, // what then lies unread at the other end would be saved, too
 			})
 		},
 	}

@@ -13,28 +13,31 @@ func serialCalls() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "serial-calls",
 		Title: "Calls run one after the other that need not",
-		Doc: "Supported by calls of a request that do not overlap although the same two are seen in the other order, or at once, in at least 5 % of the requests of the endpoint " +
-			"that make both: then neither needs the other's answer. Taken out of each request: all but the longest of such a run of calls; it is a bound, " +
-			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most is a lead; a call that follows one of its kind which failed, was given up, or is made again after a pause is another try, and none of them; nor can calls of one transaction be made at once. " +
-			"Supported, too, by calls that only ask whether an open connection works (SELECT 1, PING), right before the request uses it: what requests wait for those is taken out, at least. Calls that belong to no known request leave it undecided.",
+		Doc: "Made at once, they would take as long as the longest of them.\n\n" +
+			"Support: calls of a request that do not overlap although neither needs the other's answer. That is known if the same two calls are seen in the other order, or at once, in at least 5 % of the requests of the endpoint that make " +
+			"both. Calls that only ask whether an open connection works (SELECT 1, PING), right before the request uses it, count as well.\n\n" +
+			"Not this: calls that always come in one order may need each other; what they could save at most is a lead. A call is another try, and does not count, if it follows one of its kind that failed, was given up, or is made again after " +
+			"a pause. Calls of one transaction cannot be made at once. Calls that belong to no known request leave it undecided.\n\n" +
+			"Saving: of each such run of calls all but the longest are taken out. That is a bound, because calls made at once share the peer and the network. For calls that only test a connection, what requests wait for them is taken out, as a " +
+			"lower bound.",
 		Needs: []string{recording.HookSockets, recording.HookIO},
 		Test:  testSerialCalls,
 	}
 }
 
-// otherwise is the share of requests in which two calls must be seen in the other
-// order, or at once, to need nothing of each other.
+// otherwise is the share of requests in which two calls must be seen in the other order, or at once, for neither to
+// need the other.
 const otherwise = diagnosis.Whole / 20
 
-// couple is two calls of an endpoint, in an order: of which shapes, and which of that shape in their request. That
-// the second and the third of a shape are made at once tells nothing of the first.
+// couple is two calls of an endpoint, in an order: of which shapes they are, and which calls of that shape in their
+// request. That the second and the third of a shape are made at once says nothing of the first.
 type couple struct {
 	endpoint string
 	a, b     shape
 	i, j     int
 }
 
-// ordinals number the calls of a request among those of their shape.
+// ordinals numbers the calls of a request among those of their shape.
 func ordinals(c *diagnosis.Case, r *timeline.Request) map[*timeline.Call]int {
 	of, seen := make(map[*timeline.Call]int, len(r.Calls)), map[shape]int{}
 	for _, id := range r.Calls {
@@ -46,12 +49,12 @@ func ordinals(c *diagnosis.Case, r *timeline.Request) map[*timeline.Call]int {
 	return of
 }
 
-// coupleOf is that of two calls.
+// coupleOf returns the couple of two calls.
 func coupleOf(r *timeline.Request, a, b *timeline.Call, nth map[*timeline.Call]int) couple {
 	return couple{r.Endpoint, shapeOf(a), shapeOf(b), nth[a], nth[b]}
 }
 
-// serial knows, of each couple of calls, in how many requests they were seen in what order.
+// serial knows, for each couple of calls, in how many requests they were seen in which order.
 type serial struct {
 	after map[couple]int // requests in which a call of b began after one of a had ended
 	both  map[couple]int // requests in which they overlapped, with a before b in order of shape
@@ -106,7 +109,7 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// inOneOrder is of calls one after the other that may need each other.
+// inOneOrder is the lead about calls one after the other that may need each other.
 func inOneOrder(c *diagnosis.Case, spans []diagnosis.Span, in int) diagnosis.Candidate {
 	by := tally{}
 	for _, s := range spans {
@@ -194,9 +197,8 @@ func onPath(c *diagnosis.Case, r *timeline.Request) (out []waited) {
 	return out
 }
 
-// orders counts in what order the calls of requests were made. What follows a call that
-// failed, or comes between two calls of one shape, may be there because of the first:
-// a new token, a second try.
+// orders counts in which order the calls of requests were made. A call that follows one that failed, or that comes
+// between two calls of one shape, may be there because of the first: for a new token, or a second try.
 func orders(c *diagnosis.Case) *serial {
 	s := &serial{map[couple]int{}, map[couple]int{}}
 	for _, id := range c.Measured() {
@@ -205,7 +207,7 @@ func orders(c *diagnosis.Case) *serial {
 	return s
 }
 
-// note counts those of one request.
+// note counts the calls of one request.
 func (s *serial) note(c *diagnosis.Case, r *timeline.Request) {
 	if len(r.Calls) < 2 {
 		return
@@ -225,8 +227,8 @@ func (s *serial) note(c *diagnosis.Case, r *timeline.Request) {
 	s.noteApart(c, r, nth)
 }
 
-// noteApart counts calls with others between them, of a request that makes one of each shape
-// and of which none failed: a loop over a map of Go begins anywhere and goes round.
+// noteApart counts calls with others between them, of a request that makes one of each shape and of which none failed:
+// a loop over a map in Go begins anywhere and goes round.
 func (s *serial) noteApart(c *diagnosis.Case, r *timeline.Request, nth map[*timeline.Call]int) {
 	for _, id := range r.Calls {
 		if call := &c.Calls[id]; nth[call] > 0 || call.Status >= failed || call.Cut {
@@ -242,14 +244,14 @@ func (s *serial) noteApart(c *diagnosis.Case, r *timeline.Request, nth map[*time
 	}
 }
 
-// farApart bounds how far apart calls of one request are compared.
+// farApart is how far apart calls of one request are compared, at most.
 const farApart = 16
 
-// failed is the least status of a response that is an error.
+// failed is the least status of an answer that is an error.
 const failed = 400
 
-// apart reports whether two calls, of which b was made after a, need nothing of each
-// other: the same two are made in the other order, or at once, too.
+// apart reports whether two calls, b after a, need nothing of each other: the same two are also made in the other
+// order, or at once.
 func (s *serial) apart(k couple) bool {
 	back := couple{k.endpoint, k.b, k.a, k.j, k.i}
 	other := s.both[k]
@@ -259,8 +261,8 @@ func (s *serial) apart(k couple) bool {
 	return other >= 3 && diagnosis.ShareOf(int64(other), int64(other+s.after[k])) >= otherwise
 }
 
-// besides returns what a request waited for calls that could have been made beside
-// a longer one, and adds up which couples cost how much.
+// besides returns what a request waited for calls that could have been made beside a longer one, and adds up how much
+// each couple cost.
 func (s *serial) besides(c *diagnosis.Case, r *timeline.Request, path []waited, lost map[couple]Duration) (out []diagnosis.Span) {
 	nth := ordinals(c, r)
 	for _, run := range runs(c, path, func(run []waited, next *waited) bool {
@@ -273,8 +275,8 @@ func (s *serial) besides(c *diagnosis.Case, r *timeline.Request, path []waited, 
 	return out
 }
 
-// runs cuts calls into those runs of at least two, one after the other, that more
-// accepts call by call, and whose connection does not bind them to that order.
+// runs cuts calls into runs of at least two, one after the other. more must accept each further call, and its
+// connection must not bind it to that order.
 func runs(c *diagnosis.Case, path []waited, more func(run []waited, next *waited) bool) (out [][]waited) {
 	for i := 0; i < len(path); {
 		k := i + 1
@@ -289,8 +291,8 @@ func runs(c *diagnosis.Case, path []waited, more func(run []waited, next *waited
 	return out
 }
 
-// secondTry reports a call that follows one of its shape which failed, was given up without an answer, or was made again
-// after a pause.
+// secondTry reports whether a call follows one of its shape that failed, was given up without an answer, or was made
+// again after a pause.
 func secondTry(c *diagnosis.Case, before, next *timeline.Call) bool {
 	gone := before.Status >= failed || before.Cut && before.Arrived == recording.NoTime || triedAgain(c, before.ID)
 	return gone && shapeOf(before) == shapeOf(next)
@@ -312,7 +314,7 @@ func shorter(run []waited) (out []diagnosis.Span) {
 	return out
 }
 
-// atOnceFix says how calls are made at once in a runtime's own words.
+// atOnceFix says how to make calls at once, in a runtime's own words.
 func atOnceFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:

@@ -8,8 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Each request makes calls of the kinds in its plan, each one after the other, or, behind '+', at once with the one before.
-// Whether the first two need nothing of each other is told by those two in other requests, not by later ones of the same kind.
+// Each request makes calls of the kinds in its plan, one after the other, or, behind '+', at once with the one before.
+// Whether the first two need nothing of each other shows in the same two calls of other requests, not in later ones of
+// the same kind.
 func TestWhichCallsNeedNothingOfEachOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		plans []string
@@ -52,7 +53,7 @@ func TestWhichCallsNeedNothingOfEachOther(t *testing.T) {
 	}
 }
 
-// What follows a call of the same kind that failed or was given up is another try, not one of several calls.
+// A call that follows one of the same kind which failed or was given up is another try, not one of several calls.
 func TestAnotherTryIsNoCallAfterAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, next timeline.Call

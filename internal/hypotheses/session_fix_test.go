@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What keeps sessions of a database open is a pool of sessions, not a client of HTTP.
+// Sessions of a database are kept open by a pool of sessions, not by an HTTP client.
 func TestSessionsAreKeptByTheirOwnPools(t *testing.T) {
 	text, err := os.ReadFile("testdata/client-per-request/session-supported.txt")
 	if err != nil {
@@ -26,8 +26,8 @@ func TestSessionsAreKeptByTheirOwnPools(t *testing.T) {
 	}
 }
 
-// A client asks on a connection of its own whether the database speaks TLS, hears "no" after 2 ms and
-// opens the next, on which the session takes 3 ms: kept sessions would save both.
+// A client asks on a connection of its own whether the database speaks TLS, hears "no" after 2 ms and opens the next
+// one, on which the session takes 3 ms. Kept sessions would save both.
 func TestAskingForTLSIsPartOfOpeningASession(t *testing.T) {
 	rec := done(serve(newScenario(recording.RuntimeGo), func(t *thread, _ int) {
 		asks := t.session()
@@ -52,7 +52,7 @@ func TestAskingForTLSIsPartOfOpeningASession(t *testing.T) {
 	}
 }
 
-// built is the timeline of a recording in text form.
+// built returns the timeline of a recording in text form.
 func built(t *testing.T, text string) *timeline.Timeline {
 	t.Helper()
 	rec, err := recording.ParseText(strings.NewReader(text))
@@ -66,7 +66,7 @@ func built(t *testing.T, text string) *timeline.Timeline {
 	return tl
 }
 
-// fewKept is a service whose requests ask a database on sessions of which a pool keeps one in six.
+// fewKept is a service whose requests ask a database on sessions; a pool keeps one in six of them.
 func fewKept() *scenario {
 	var kept *outgoing
 	return serve(newScenario(recording.RuntimePython), func(t *thread, i int) {

@@ -13,16 +13,15 @@ import (
 // setupSpan is a piece of a request's time that goes with opening a churned connection.
 type setupSpan struct {
 	diagnosis.Span
-	strand timeline.StrandID // that worked on it, or None if it was a wait
+	strand timeline.StrandID // the strand that worked on it, or None if it was a wait
 }
 
-// setupSpans returns, in order of requests, what requests spent on opening churned
-// connections: the look-up, connect and TLS phases of their calls, a look-up that sent
-// no question included; their own work from connect until the call is sent, and their waits
-// for a processor to do it, where no other call of theirs is under way (an event loop goes on
-// from connect to the hello without a pause); and a wait of unknown cause that ends with connecting to a host
-// name, which is its look-up. That a look-up had to be asked again is not theirs: it waited
-// for a server of names that does not answer, or asked for names that do not exist.
+// setupSpans returns, in order of requests, what requests spent on opening churned connections. That is the look-up,
+// connect and TLS phases of their calls, including a look-up that sent no question. It is their own work from connect
+// until the call is sent, and their waits for a processor to do it, while no other call of theirs is under way (an
+// event loop goes on from connect to the hello without a pause). And it is a wait of unknown cause that ends with
+// connecting to a host name, which is its look-up. The time until a look-up had to be asked again is not part of it: it
+// waited for a name server that does not answer, or asked for names that do not exist.
 func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 	churned, full := ch.churned, poolFull(c, ch.calls)
 	for i := range c.Requests {
@@ -53,15 +52,14 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 	return out
 }
 
-// opensSession reports a call that a connection begins with and that asks for nothing: what
-// comes before the first statement to a database, which starts a process or a thread for it. So is
-// what is no command at all: the question whether a database speaks TLS, after whose "no" some
-// clients open another connection.
+// opensSession reports whether a connection begins with a call and the call asks for nothing: it comes before the first
+// statement to a database, which starts a process or a thread for it. What is no command at all counts too: the
+// question whether a database speaks TLS, after whose "no" some clients open another connection.
 func opensSession(call *timeline.Call) bool {
 	return call.Protocol.SQL() && (call.Operation == "STARTUP" || call.New && call.Ordinal == 0 && call.Operation == "")
 }
 
-// besides returns what of a handler segment goes with opening the connections of calls.
+// besides returns which parts of a handler segment go with opening the connections of calls.
 func besides(c *diagnosis.Case, s *timeline.Segment, span setupSpan, calls []*timeline.Call) (out []setupSpan) {
 	for _, call := range calls {
 		if s.Cause == timeline.CauseUnknown && s.To == call.Start && s.To == call.ConnectFrom && named(call) {
@@ -96,9 +94,8 @@ func aloneUntilSent(c *diagnosis.Case, r *timeline.Request, churned map[timeline
 	return out
 }
 
-// poolFull returns whether, at a time, as many of the calls were on connections as ever
-// were at once, or had left a transaction open there: what is issued then may wait for a
-// place in a pool.
+// poolFull returns a function that reports whether, at a time, as many of the calls were on connections as ever were at
+// once, or had left a transaction open there. A call that is issued then may wait for a place in a pool.
 func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) bool {
 	var begun, over []diagnosis.Time
 	for _, h := range holdings(c, calls, true) {
@@ -107,8 +104,9 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 	return timeline.FullAt(begun, over)
 }
 
-// holdings are the spans in which calls had connections, from the connect on or from when they were sent. What a request
-// sends on a connection before the answer to what it sent there is one: it has a single connection for all of that.
+// holdings returns the spans in which calls had connections: from the connect on, or from when they were sent. If a
+// request sends more on a connection before the answer to what it sent, it is one span: the request has a single
+// connection for all of that.
 func holdings(c *diagnosis.Case, calls []timeline.CallID, connects bool) (out []window) {
 	type holder struct {
 		conn    recording.ConnID
@@ -135,8 +133,8 @@ func holdings(c *diagnosis.Case, calls []timeline.CallID, connects bool) (out []
 	return out
 }
 
-// keptUntil is, for calls after which a transaction was open, when the next on its session was
-// sent: until then nobody else could have the connection.
+// keptUntil returns, for calls after which a transaction was open, when the next on its session was sent: until then
+// nobody else could have the connection.
 func keptUntil(c *diagnosis.Case) map[timeline.CallID]diagnosis.Time {
 	return c.Once("sessions kept", func() any {
 		kept := map[timeline.CallID]diagnosis.Time{}
@@ -155,7 +153,7 @@ func named(call *timeline.Call) bool {
 	return call.Peer != "" && err != nil
 }
 
-// on returns the spans in which one strand worked on opening connections, by time.
+// on returns the spans in which one strand worked on opening connections, in order of time.
 func on(all []setupSpan, strand timeline.StrandID) (out []diagnosis.Span) {
 	for _, s := range all {
 		if s.strand == strand {

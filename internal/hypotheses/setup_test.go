@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// TestPoolFull has two calls on connections from 10 to 40 and one from 60 to 70: a call
-// issued while two are out may wait for a place in a pool of two, others do not.
+// TestPoolFull has two calls on connections from 10 to 40 and one from 60 to 70. A call that is issued while two are
+// out may wait for a place in a pool of two; others do not.
 func TestPoolFull(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{
 		{ID: 0, Conn: 1, New: true, ConnectFrom: 10, SendFrom: 15, End: 40},
@@ -39,8 +39,8 @@ func TestPoolFullInTransaction(t *testing.T) {
 	}
 }
 
-// Request 1 sends three commands on its connection at once, as between MULTI and EXEC: it has one connection of the pool
-// for all of them. Request 2 sends on the same one meanwhile, as no pool lets it.
+// Request 1 sends three commands on its connection at once, as between MULTI and EXEC: it holds one connection of the
+// pool for all of them. Request 2 sends on the same one meanwhile, which no pool would allow.
 func TestCommandsSentAtOnceHaveOneConnection(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{
 		{ID: 0, Request: 1, Conn: 1, SendFrom: 10, End: 20},
@@ -58,8 +58,8 @@ func TestCommandsSentAtOnceHaveOneConnection(t *testing.T) {
 	}
 }
 
-// A client of Node sends what waited in its pool itself; what the request's own code sends once a promise is resolved may
-// have waited for a lock of the service's as well, but for a session of a database, which is a pool's.
+// A client of Node itself sends what waited in its pool. If the request's own code sends it once a promise is resolved,
+// it may have waited for a lock of the service as well. A session of a database is an exception: it belongs to a pool.
 func TestNodesTurnsAreOfPromises(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{Strands: []timeline.Strand{{Loop: true}}}}
 	for why, want := range map[string]bool{timeline.WhyTurnTold: true, timeline.WhyAwaited: false} {
@@ -72,8 +72,8 @@ func TestNodesTurnsAreOfPromises(t *testing.T) {
 	}
 }
 
-// What a request computes, and waits for a processor to compute, between connecting and the
-// sent call goes with opening the connection; what it waits for otherwise does not.
+// What a request computes between connecting and sending the call, and its waits for a processor to do so, go with
+// opening the connection. Its other waits do not.
 //
 //	segment    |100 .......... 300|
 //	call            |150 connects ........ 400 sends|

@@ -7,12 +7,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// onOneConnection is the share of what holders waited for that has to be on one connection.
+// onOneConnection is the share of what holders waited for that must be on one connection.
 const onOneConnection = 9 * diagnosis.Whole / 10
 
-// guarded returns a call on the one connection that holders waited for, one after the
-// other: their lock may be there because they share it. None if they waited for several,
-// or one of them alone did.
+// guarded returns a call on the one connection that holders waited for, one after the other: their lock may be there
+// because they share it. None if they waited for several connections, or if only one of them waited.
 func (k *contention) guarded(c *diagnosis.Case) timeline.CallID {
 	on, first := map[recording.ConnID]Duration{}, timeline.CallID(timeline.None)
 	holders := map[timeline.StrandID]bool{}
@@ -38,9 +37,9 @@ func (k *contention) guarded(c *diagnosis.Case) timeline.CallID {
 	return first
 }
 
-// ofClient reports that a lock is taken in code that the service brought along, and that
-// its own code which waits there is that which makes the call: the client lets one call
-// after the other. Where a cache loads under its lock, the loader is code of its own.
+// ofClient reports whether a lock is taken in code that the service brought along, and the own code that waits there
+// also makes the call: the client lets one call through after the other. If a cache loads under its lock, the loader is
+// code of its own.
 func (k *contention) ofClient(c *diagnosis.Case) bool {
 	if k.lock == timeline.None {
 		return false
@@ -67,7 +66,7 @@ func (k *contention) ofClient(c *diagnosis.Case) bool {
 	return same > 0 && diagnosis.ShareOf(int64(same), int64(all)) >= onOneConnection
 }
 
-// ownFunction names the innermost function of the service's own code on a stack, "" if none is.
+// ownFunction names the innermost function of the service's own code on a stack; "" if there is none.
 func ownFunction(c *diagnosis.Case, id timeline.StackID) string {
 	for _, f := range c.StackFrames(id) {
 		if symbol.Application(f) {
@@ -77,9 +76,9 @@ func ownFunction(c *diagnosis.Case, id timeline.StackID) string {
 	return ""
 }
 
-// sharedFix says what to do about a lock over waits for a peer, of which the holders' calls
-// all go on one connection; "" if they do not. A client's own lock around its only
-// connection is no lock over a refresh, however rare what is waited for.
+// sharedFix says what to do about a lock over waits for a peer if the holders' calls all go on one connection; "" if
+// they do not. A client's own lock around its only connection is no lock over a refresh, however rare the call is that
+// is waited for.
 func (k *contention) sharedFix(c *diagnosis.Case, rare bool) string {
 	id := k.guarded(c)
 	if id == timeline.None {

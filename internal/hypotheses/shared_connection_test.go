@@ -9,9 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A lock over the calls on one connection is not mended by fetching first and storing
-// then: who shares a connection has to have one of its own. That a cache loads under its
-// lock on a connection that happens to be one says nothing of that.
+// If a lock is held over the calls on one connection, fetching first and storing then does not help: threads that share
+// a connection need one each. A cache that loads under its lock, on what happens to be one connection, is another case.
 func TestWhoSharesAConnectionNeedsAPool(t *testing.T) {
 	const (
 		handler = " < com.shop.Handler.handle"
@@ -53,7 +52,7 @@ func TestWhoSharesAConnectionNeedsAPool(t *testing.T) {
 	}
 }
 
-// asked makes one exchange whose answer is waited for in some code.
+// asked makes one exchange, and waits for its answer in some code.
 func (t *thread) asked(o *outgoing, remote recording.Time, path string) {
 	t.compute(20 * us)
 	at := t.chunk(o.id, &o.bytes, recording.Write, 80, 0)

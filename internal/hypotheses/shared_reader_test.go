@@ -2,9 +2,9 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-// sharedReader plays a Go service whose requests, 50 ms apart, wait in a select until goroutine 21 has read an answer, for
-// all who share connection 9, on which 22 writes. The answer comes after 10 ms, every fifth time after 30; it is asked for so long
-// after the wait began.
+// sharedReader plays a Go service whose requests, 50 ms apart, wait in a select until goroutine 21 has read an answer. It
+// reads for all requests that share connection 9, on which goroutine 22 writes. The answer comes after 10 ms, every fifth
+// time after 30 ms; asked says how long after the wait began it is asked for.
 //
 //	ms         0.1      0.3       10 or 30
 //	request    waits                       answers
@@ -43,7 +43,7 @@ func sharedReader(side string, asked func(answered int) int) *recording.Recordin
 	return l.recording()
 }
 
-// sharedReaderStories are Go services whose clients have a goroutine that reads for all.
+// sharedReaderStories are Go services whose clients have one goroutine that reads for all.
 func sharedReaderStories() []story {
 	soon := func(int) int { return 300 }
 	return []story{

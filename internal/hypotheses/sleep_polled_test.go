@@ -8,13 +8,13 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// Each request has a thread of a pool make a call of 6 ms, and looks after 20 ms whether that is done: without the pause it
-// would wait for the call all the same, and for the 8 ms in all that the thread is at work for it. Where the call goes on for longer than the pause, or another thread makes it, all
-// of the pause may go.
+// Each request has a thread of a pool make a call of 6 ms, and looks after 20 ms whether that is done. Without the
+// pause it would still wait for the call, and for the 8 ms in all that the thread works for it. If the call goes on for
+// longer than the pause, or another thread makes it, all of the pause may go.
 func TestASleepWhileOthersMakeACallIsAPoll(t *testing.T) {
 	for _, x := range []struct {
 		name        string
-		by          int // who lets the thread go on that makes the call
+		by          int // which thread lets the one go on that makes the call
 		answered    int // ms after it
 		least, most diagnosis.Duration
 		waits       bool
@@ -75,7 +75,8 @@ func TestASleepWhileOthersMakeACallIsAPoll(t *testing.T) {
 	}
 }
 
-// Where its place in the code is not known a pause is told by the calls around it: what is asked for again after it is polled for.
+// If its place in the code is not known, a pause is identified by the calls around it: a call that is made again after
+// it is a poll.
 func TestAPauseIsToldByTheCallsAroundIt(t *testing.T) {
 	for again, want := range map[bool]string{
 		true:  ", each time between GET /track to 10.0.0.2:80 and the same call once more",
@@ -122,13 +123,13 @@ func TestAPauseIsToldByTheCallsAroundIt(t *testing.T) {
 	}
 }
 
-// Each request has another thread compute for 6 ms, of which no fact says for whom, and looks after 20 ms whether that is done: it would
-// wait for that all the same. Behind it waits the next request's, which comes 2 ms later, on a thread of its own. What a thread does
-// that none lets go on is not waited for.
+// Each request has another thread compute for 6 ms, and no fact shows for whom. It looks after 20 ms whether that is
+// done: without the pause it would still wait for it. The work for the next request waits behind that; this request
+// comes 2 ms later, on a thread of its own. What a thread does that no request lets go on is not waited for.
 func TestASleepWhileAHelperWorksIsAPoll(t *testing.T) {
 	for _, x := range []struct {
 		name        string
-		by          int // who lets the thread go on
+		by          int // which thread lets it go on
 		least, most diagnosis.Duration
 	}{
 		{"polls", 1, 12_225_000, 20 * 1_000_000},

@@ -14,12 +14,17 @@ func sleepRetry() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "sleep-retry",
 		Title: "Requests sleep, as for back-off, polling or a fixed pause",
-		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
-			"Supported, too, by waits for a thread that lets more work come together until a timer ends that, for a goroutine that a timer starts (time.AfterFunc), until it does, for the sleep of another request whose call's answer lets them go on, and for another thread, if they have a limit, and no thread ends them, nor those after them at the same place. " +
-			"Taken out of each request: that, but for what a call is under way meanwhile that ends before it, of the request itself, or of nobody known and made by a strand that the request had let go on: " +
-			"it may look now and then whether that has its answer. If nothing else tells what they sleep for, what threads and processes that serve no request, and that those who do let go on, " +
-			"would still do for a request stays, too: as much for each that sleeps as they did in the mean, one after the other, if three times in four they are at work as a request begins to sleep, and the replay of that is over before the request is. The range of the saving reaches to where that goes as well. " +
-			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
+		Doc: "A timer decides when they go on.\n\n" +
+			"Support: the time in which a strand that a request depends on slept until a timer woke it, and waited for nothing else. Four kinds of waits for others count too:\n\n" +
+			"- for a thread that lets more work come together until a timer ends that;\n" +
+			"- for a goroutine that a timer starts (time.AfterFunc), until the timer starts it;\n" +
+			"- for another request that sleeps, if the answer to its call then lets this one go on;\n" +
+			"- for another thread with a time limit, if no thread ends that wait, nor those after it at the same place.\n\n" +
+			"It is a back-off if the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known if stacks are recorded.\n\n" +
+			"Saving: that time is taken out of each request, except while a call is under way that ends before the sleep does. Such a call is the request's own, or it belongs to no known request and was made by a strand that the request had " +
+			"let go on. The request may look now and then whether that call has its answer. If nothing else shows what the request sleeps for, what helpers would still do for it stays too. Helpers are threads and processes that serve no " +
+			"request and are woken by those that do. Each request that sleeps gets as much work as they did in the mean, one after the other. This counts only if, three times in four, they are at work as a request begins to sleep, and the " +
+			"replay of that work is over before the request is. The range of the saving reaches to where that time goes as well.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Test:     testSleepRetry,
@@ -79,7 +84,7 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// afterFailures is how much of it is after a call that failed, and the peers of those calls.
+// afterFailures returns how much of it is after a call that failed, and the peers of those calls.
 func (s *spent) afterFailures(c *diagnosis.Case) (after Duration, failing tally) {
 	failing = tally{}
 	for i := range s.stays {
@@ -92,8 +97,7 @@ func (s *spent) afterFailures(c *diagnosis.Case) (after Duration, failing tally)
 	return after, failing
 }
 
-// failedBefore returns the peer of the last call that a request had ended when it went
-// to sleep, if that failed.
+// failedBefore returns the peer of the last call that had ended when a request went to sleep, if that call failed.
 func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
 	var last *timeline.Call
 	for _, id := range c.Requests[s.Request].Calls {
@@ -107,8 +111,8 @@ func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
 	return last.Peer, true
 }
 
-// goesOn says where most of the goroutines that others wait for go on after it, "" if that is not known: of a select no stack
-// is taken, but of what lets another one go.
+// goesOn says where the goroutines that others wait for mostly go on after it; "" if that is not known. A select has no
+// stack, but what lets another goroutine go on has one.
 func (s *spent) goesOn(c *diagnosis.Case) string {
 	lines := tally{}
 	for i := range s.stays {
@@ -128,8 +132,8 @@ func (s *spent) goesOn(c *diagnosis.Case) string {
 	return ""
 }
 
-// between says after which call of their own most requests sleep that sleep themselves, and whether they then make it again; "" if
-// that is not known of half of it.
+// between says after which of their own calls requests mostly sleep, if they sleep themselves, and whether they then
+// make the call again; "" if that is not known for half of the time.
 func (s *spent) between(c *diagnosis.Case) string {
 	after := tally{}
 	for i := range s.stays {
@@ -157,14 +161,14 @@ func (s *spent) between(c *diagnosis.Case) string {
 	return ""
 }
 
-// started reports that most of it was before a timer started the goroutine that ended the wait.
+// started reports whether at least half of it was before a timer started the goroutine that ended the wait.
 func (s *spent) started(c *diagnosis.Case) bool {
 	var of Duration
 	for i := range s.stays {
 		w := &s.stays[i]
 		by, wait := w.strand, w.wait
 		if wait == timeline.None && by != timeline.None {
-			wait = c.WaitAt(by, w.From) // for the goroutine, not for the timer
+			wait = c.WaitAt(by, w.From) // it waits for the goroutine, not for the timer
 		}
 		if wait != timeline.None {
 			by = c.ParkedBy(wait)
@@ -176,17 +180,18 @@ func (s *spent) started(c *diagnosis.Case) bool {
 	return 2*of >= s.total
 }
 
-// lingering reports that most of it another strand slept that requests wait for, which could have been woken.
+// lingering reports whether most of it is the sleep of another strand that requests wait for, and that could have been
+// woken.
 func (s *spent) lingering(c *diagnosis.Case) bool {
 	return s.forThreads(c, func(w *stay) bool { return w.strand != c.Requests[w.Request].Strand && !c.Strands[w.strand].Loop })
 }
 
-// lapsed reports that most of it requests waited for another thread, until they would wait no longer.
+// lapsed reports whether, for most of it, requests waited for another thread until their time limit was over.
 func (s *spent) lapsed(c *diagnosis.Case) bool {
 	return s.forThreads(c, func(w *stay) bool { return w.strand == c.Requests[w.Request].Strand })
 }
 
-// forThreads reports that most of it strands slept, such as are meant, in waits for other threads.
+// forThreads reports whether strands that meant accepts slept for most of it in waits for other threads.
 func (s *spent) forThreads(c *diagnosis.Case, meant func(*stay) bool) bool {
 	var of Duration
 	for i := range s.stays {
@@ -201,8 +206,8 @@ func (s *spent) forThreads(c *diagnosis.Case, meant func(*stay) bool) bool {
 	return 2*of >= s.total
 }
 
-// unanswered is how much of the time asleep passed while a call of the request had been sent
-// and had no answer until after the sleep, and the peer that most of it is for.
+// unanswered returns how much of the time asleep passed while a call of the request had been sent and had no answer
+// until after the sleep, and the peer of most of those calls.
 func (s *spent) unanswered(c *diagnosis.Case) (peer string, took Duration) {
 	of := map[diagnosis.RequestID][]*timeline.Call{}
 	for i := range c.Calls {
@@ -225,7 +230,7 @@ func (s *spent) unanswered(c *diagnosis.Case) (peer string, took Duration) {
 	return peer, took
 }
 
-// refused reports a call that its peer would not or could not serve, or was not reached for.
+// refused reports whether a peer would not or could not serve a call, or was not reached for it.
 func refused(call *timeline.Call) bool {
 	return call.Failed() || call.Status == tooMany || call.Status >= serverError
 }
@@ -239,7 +244,7 @@ const (
 type sleepKind struct {
 	function string // the end of its name; "" any
 	word     string // in its name, whatever the case; "" any
-	module   string // of machine code: the beginning of its module's name, between it and the code that called it nothing but machine code
+	module   string // for machine code: the beginning of its module's name; nothing but machine code lies between it and the sleep
 	why, fix string
 }
 
@@ -252,7 +257,7 @@ func sleepKinds() []sleepKind {
 		{function: ".isStale", fix: "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
 			"(Apache HttpClient setValidateAfterInactivity, AWS ClientConfiguration.setValidateAfterInactivityMillis)"},
 		{function: "sqlite3InvokeBusyHandler", why: busy, fix: unlock},
-		{word: "sqlite3_step", why: busy, fix: unlock}, // what it sleeps for beneath that; Go's stacks end where C's begin
+		{word: "sqlite3_step", why: busy, fix: unlock}, // it sleeps somewhere beneath that; Go's stacks end where C's begin
 		{module: "libsqlite3", why: busy, fix: unlock},
 		{module: "_sqlite3.", why: busy, fix: unlock}, // of Python, with SQLite in it
 		{module: "sqlite3_native", why: busy, fix: unlock},
@@ -260,8 +265,7 @@ func sleepKinds() []sleepKind {
 	}
 }
 
-// is reports whether a frame is such a function; called tells that it lies beneath code of
-// a language runtime.
+// is reports whether a frame is such a function; called: code of a language runtime lies between it and the sleep.
 func (k *sleepKind) is(name string, f recording.Frame, called bool) bool {
 	if k.module != "" {
 		return !called && f.Type == recording.FrameNative && strings.HasPrefix(f.Module, k.module)
@@ -273,7 +277,7 @@ func (k *sleepKind) is(name string, f recording.Frame, called bool) bool {
 	return strings.HasSuffix(name, k.function)
 }
 
-// knownSleep returns what most of the time asleep is beneath; nil if nothing known.
+// knownSleep returns the kind of sleep that most of the time asleep is beneath; nil if none is known.
 func knownSleep(c *diagnosis.Case, s *spent) *sleepKind {
 	under, kinds := tally{}, sleepKinds()
 	for i := range s.stays {

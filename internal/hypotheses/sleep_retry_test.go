@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A request that races its call against a timer sleeps until that, and does not poll.
+// A request that races its call against a timer sleeps until the timer fires, and does not poll.
 func TestSleepWhileACallHasNoAnswer(t *testing.T) {
 	text := `
 1ms manifest cpus=2 hooks="sched io sockets arrivals"
@@ -56,7 +56,8 @@ func TestSleepWhileACallHasNoAnswer(t *testing.T) {
 	}
 }
 
-// One request in ten is of an endpoint that sleeps: the mean that is said is over its requests, not over all.
+// One request in ten belongs to an endpoint that sleeps: the mean in the report is over the requests of that endpoint,
+// not over all.
 func TestMeansAreOfTheEndpointConcerned(t *testing.T) {
 	s := newScenario(recording.RuntimePython)
 	w := s.worker(1, 1000*us)
@@ -89,8 +90,9 @@ func TestMeansAreOfTheEndpointConcerned(t *testing.T) {
 	t.Errorf("no evidence of the mean: %+v", d.Findings[0].Evidence)
 }
 
-// A request asks only once a timer of its own has fired: until then it slept, and stood in no line for a connection. Another that comes
-// meanwhile, and is answered in the turn of that answer, waited for that timer as well.
+// A request makes its call only once a timer of its own has fired: until then it slept, and did not wait for a
+// connection. Another request that comes meanwhile, and is answered in the turn of that call's answer, waited for that
+// timer as well.
 func TestSleepBeforeATimersCallSends(t *testing.T) {
 	for joins, want := range map[bool]diagnosis.Duration{false: 10_010_000, true: (10_010_000 + 5_010_000) / 2} {
 		text := `
@@ -144,8 +146,8 @@ func TestSleepBeforeATimersCallSends(t *testing.T) {
 	}
 }
 
-// A request waits for another thread, for 10 ms at most, and looks what there is; twice at each request. Nobody wakes it, or,
-// in the healthy service, somebody does the second time: then it waits for that one.
+// A request waits for another thread, for 10 ms at most, and then looks what there is; twice in each request. No thread
+// wakes it, or, in the healthy service, one does the second time: then it waits for that one.
 func TestWaitsThatLapse(t *testing.T) {
 	for _, woken := range []bool{false, true} {
 		var text strings.Builder
@@ -195,7 +197,7 @@ func TestWaitsThatLapse(t *testing.T) {
 	}
 }
 
-// A limiter that lets requests wait is known by its name, and SQLite's busy handler by what it lies beneath.
+// A limiter that makes requests wait is known by its name, and SQLite's busy handler by what it lies beneath.
 func TestWhatSleepsAreKnownBy(t *testing.T) {
 	for name, want := range map[string]string{
 		"rate.(*Limiter).wait":                                  ", as a limiter has them wait",
@@ -218,8 +220,8 @@ func TestWhatSleepsAreKnownBy(t *testing.T) {
 	}
 }
 
-// A goroutine waits on a channel until another has done what it asked for. That one was started by a timer only once half of it was over:
-// until then it is the timer that is waited for, however the wait itself is called.
+// A goroutine waits on a channel until another one has done what it asked for. A timer started that other one only when
+// half of the wait was over. Until then the goroutine waits for the timer, whatever the wait itself is called.
 func TestAWaitForWhatATimerStarts(t *testing.T) {
 	const waiter, other = timeline.StrandID(0), timeline.StrandID(1)
 	for _, timed := range []bool{true, false} {

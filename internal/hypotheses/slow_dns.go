@@ -13,8 +13,12 @@ func slowDNS() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "slow-dns",
 		Title: "Name resolution is slow",
-		Doc: "Supported by the look-up phase of requests' calls, and by waits for the answers to look-ups that belong to no call: something resolves names without connecting to them. Look-ups that end without an address (search domains) and those without any answer " +
-			"are counted, and those that are asked again for want of one, or by the name that exists: what they wait until then is no other suspect's. What requests wait, before a connection is opened for them, while as many names of others are looked up as ever are at once, goes with the look-ups. Names answered from a file or a cache in the process send no look-up and cost none.",
+		Doc: "Requests wait until a host name has an address.\n\n" +
+			"Support: the look-up phase of requests' calls, and waits for the answers to look-ups that belong to no call: something resolves names without connecting to them. Look-ups that end without an address (search domains) and those " +
+			"without any answer are counted. So are look-ups that are asked again because no answer came, or by the name that exists. What they wait until then counts here only. What a request waits before a connection is opened for it, while " +
+			"as many names of others are looked up as ever are at once, counts too.\n\n" +
+			"Not this: names answered from a file or a cache in the process send no look-up and cost none.\n\n" +
+			"Saving: those waits are taken out of each request. What is computed to ask and to read answers cannot be told from other work, so the saving is a lower bound.",
 		Needs: []string{recording.HookDNS},
 		Test:  testSlowDNS,
 	}
@@ -62,7 +66,7 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 			Fix:      silent.fix() + searched.fix() + own.fix() + turn.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache)",
 			Next:     "ask the resolver directly (dig) and compare",
 			Spans:    append(spans, turn.spans...),
-			AtLeast:  true, // what is computed to ask, and to read answers, is not told from other work
+			AtLeast:  true, // what is computed to ask, and to read answers, cannot be told from other work
 			Evidence: ev,
 		}}
 	}
@@ -88,7 +92,7 @@ func (s *silence) add(l *timeline.Lookup) {
 	s.servers[l.Server] += l.Again.Sub(l.From)
 }
 
-// words say who did not answer how many of them, "" if all did.
+// words says which server did not answer how many of them; "" if all were answered.
 func (s *silence) words(c *diagnosis.Case) string {
 	if s.times == 0 {
 		return ""
@@ -105,8 +109,7 @@ func (s *silence) fix() string {
 	return ""
 }
 
-// search is what was asked in vain for names that do not exist before one that does, as where search
-// domains are tried.
+// search counts look-ups in vain, of names that do not exist, before one that does, as when search domains are tried.
 type search struct{ misses, hits int }
 
 func (s *search) add(l *timeline.Lookup) {
@@ -118,11 +121,10 @@ func (s *search) add(l *timeline.Lookup) {
 	}
 }
 
-// often reports that there are as many of such look-ups as of those that give an address.
+// often reports whether there are as many of such look-ups as of those that give an address.
 func (s *search) often() bool { return s.hits > 0 && s.misses >= s.hits }
 
-// words say how many look-ups are needless, and how long each name that exists is not asked for
-// meanwhile; "" if they are few.
+// words says how many look-ups are needless, and how much later each name that exists is asked for; "" if they are few.
 func (s *search) words(c *diagnosis.Case) string {
 	if !s.often() {
 		return ""

@@ -13,9 +13,18 @@ func slowPeer() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "slow-peer",
 		Title: "Requests wait for a peer to answer",
-		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest where that is waited for, " +
-			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. Where a goroutine reads a connection for all who share it (HTTP/2), and which calls there are whose is not known, it is the time in which a request waits for that goroutine while it waits for bytes, from when something was written there since the wait began, if it was. Of a peer that is in the recording, too, it is said how long its own requests take, and how much of that before it reads them. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
-			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, a hypervisor gives 2 % of them to others, or the control group is throttled, nor while it takes longer than usual by no more than twice what requests here wait for a processor: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
+		Doc: "The peer has the call, and the request can only wait.\n\n" +
+			"Support: the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest of the answer if that is waited for, by peer, operation and address. Beside that is reported:\n\n" +
+			"- how many calls a request makes, and whether one after another;\n" +
+			"- whether requests that come while another one makes a call make it too, which few others do, as when a cache lacks something that all need;\n" +
+			"- for a peer that is in the recording, too, how long its own requests take, and how much of that passes before it reads them.\n\n" +
+			"If a goroutine reads a connection for all who share it (HTTP/2), and it is not known which calls belong to which request, the support is the time in which a request waits for that goroutine while the goroutine waits for bytes. If " +
+			"something was written there since the wait began, it counts from then on.\n\n" +
+			"Not this: time before the request is out and after the answer is in our socket. A wait for a peer on this host leaves it undecided while the processors are busy 90 % of a second, some thread waits for one during half of it, a " +
+			"hypervisor gives 2 % of them to others, or the control group is throttled. So does a wait there that is longer than usual by no more than twice what requests here wait for a processor. Calls that belong to no known request leave " +
+			"it undecided if unaccounted time could hide it.\n\n" +
+			"It says where the time goes, not why. A peer that always takes as long is a lead: it may be what such a request is for.\n\n" +
+			"Saving: those waits are taken out of each request, if they are surely the peer's.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where:    true,
 		Explains: []string{"accept-queue", "load"},
@@ -65,12 +74,13 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// restAwaited reports a wait for the rest of an answer that has begun.
+// restAwaited reports whether a segment is a wait for the rest of an answer that has begun.
 func restAwaited(s *timeline.Segment) bool {
 	return s.Phase == timeline.PhaseReceive && s.Cause == timeline.CauseRemote
 }
 
-// remoteSpans collects the time requests waited for each peer, for the rest of its answers, too, and behind who waited for it.
+// remoteSpans collects the time that requests waited for each peer: for the rest of its answers, too, and behind
+// another strand that waited for it.
 func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
 	out := map[string][]diagnosis.Span{}
 	for _, id := range c.Measured() {

@@ -6,14 +6,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// givenUp are calls that the service closed the connection on before any answer came, or
-// over UDP went on without: it waited no longer. How long the answer would have taken is not known.
+// givenUp counts calls that the service gave up before any answer came: it closed the connection or, over UDP, went on
+// without one. How long the answer would have taken is not known.
 type givenUp struct {
 	times  int
 	waited Duration
 	of     map[string]Duration // what was waited for them, by operation
-	again  int                 // calls over UDP that were asked again for want of an answer
-	silent Duration            // how long those took until they were, the last time
+	again  int                 // calls over UDP that were asked again because no answer came
+	silent Duration            // how long it took until those were asked again, the last time
 }
 
 func (g *givenUp) add(c *diagnosis.Case, call *timeline.Call) {
@@ -34,8 +34,8 @@ func (g *givenUp) add(c *diagnosis.Case, call *timeline.Call) {
 	}
 }
 
-// named names their operation where all, or nearly all of what was waited for them, is one of several's that the peer is asked for; ""
-// where operations are not known.
+// named names their operation, if the peer is asked for several and all, or nearly all, of what was waited for these
+// calls was for one of them; "" if operations are not known.
 func (g *givenUp) named(operations int) string {
 	switch name, share := mostOf(g.of); {
 	case name == "" || operations < 2 || share < diagnosis.Whole*9/10:
@@ -51,7 +51,7 @@ func (g *givenUp) untilAgain() Duration { return g.silent / Duration(max(1, g.ag
 
 func (g *givenUp) mean() Duration { return g.waited / Duration(max(1, g.times)) }
 
-// words say so, if it is worth it, of so many calls of so many operations.
+// words says how many of so many calls, of so many operations, were given up or asked again.
 func (g *givenUp) words(of, operations int) (said string) {
 	if g.again > 0 {
 		said = "; " + diagnosis.Thousands(int64(g.again)) + " of " + diagnosis.Plural(of, "exchange") + " over UDP had no answer until they were asked again, " + diagnosis.Human(g.untilAgain()) + " on average"

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Of four calls one was answered, one is under way as the recording ends, on one the peer
-// closed its connection, and one was given up: the service closed the connection.
+// Of four calls one was answered, one is under way as the recording ends, the peer closed the connection of one, and
+// one was given up: the service closed its connection.
 func TestCallsThatWereGivenUp(t *testing.T) {
 	c := &diagnosis.Case{Timeline: &timeline.Timeline{Conns: []timeline.Conn{
 		{ID: 1}, {ID: 2, Ending: timeline.Ending{By: recording.ClosedByPeer, Closed: 900}}, {ID: 3, Ending: timeline.Ending{By: recording.ClosedByUs, Closed: 950}},
@@ -23,7 +23,7 @@ func TestCallsThatWereGivenUp(t *testing.T) {
 	} {
 		g.add(c, &call)
 	}
-	// Over UDP: one was asked again, one not, and one was given up after it was asked again.
+	// Over UDP: one was asked again, one was not, and one was given up after it was asked again.
 	var u givenUp
 	for _, call := range []timeline.Call{
 		{Conn: 1, Protocol: recording.ProtocolUDP, SendFrom: 100, Sent: 100, Again: 140, Arrived: 200, End: 210},
@@ -45,7 +45,7 @@ func TestCallsThatWereGivenUp(t *testing.T) {
 	}
 }
 
-// A pool that asks before each use of a connection whether it works takes as long as the statement that is asked then.
+// If a pool tests a connection before each use, that takes as long as the statement itself.
 func TestAskingWhetherAConnectionWorks(t *testing.T) {
 	for _, c := range []struct {
 		of   map[string]Duration

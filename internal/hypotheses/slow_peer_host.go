@@ -12,13 +12,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// crowdedShare is for how much of the time between two samples of the host some thread must
-// wait for a processor for any thread there to have to.
+// crowdedShare: if some thread waits for a processor for this share of the time between two samples of the host, any
+// thread there may have to.
 const crowdedShare = diagnosis.Whole / 2
 
-// crowded are the times, in order and disjoint, in which a thread of this host may have had to
-// wait for a processor: how long a peer here takes to answer is then no measure of it. At other
-// times it may have waited as the service's own threads do.
+// crowded is the times, in order and disjoint, in which a thread of this host may have had to wait for a processor. How
+// long a peer on this host takes to answer then says nothing of the peer. At other times it may have waited as the
+// service's own threads do.
 type crowded struct {
 	times []window
 	own   map[netip.Addr]bool // addresses of this host, as far as can be seen
@@ -50,7 +50,7 @@ func crowdedTimes(c *diagnosis.Case) crowded {
 	return t
 }
 
-// lateness is how long requests' threads wait for processors at most, in 99 of 100 requests.
+// lateness returns how long requests' threads wait for processors at most, in 99 of 100 requests.
 func lateness(c *diagnosis.Case) Duration {
 	return c.Once("lateness", func() any {
 		ids, ready := c.Measured(), costOf(c, c.Ready())
@@ -63,10 +63,10 @@ func lateness(c *diagnosis.Case) Duration {
 	}).(Duration)
 }
 
-// apart tells the time that was spent waiting for a peer from what of it may have been spent
-// waiting for a processor: if the peer is on this host, all waits that touch a time in which it
-// was crowded, and those that are not as usual, by no more than twice what requests here wait for one: an
-// answer takes a thread that reads and one that writes. A part of a wait is no less doubtful than the whole.
+// apart separates the time that was spent waiting for a peer from what of it may have been spent waiting for a
+// processor, if the peer is on this host. Doubtful are all waits that touch a crowded time. So are waits that are
+// longer than usual, by no more than twice what requests here wait for a processor: an answer takes a thread that reads
+// and one that writes. A part of a wait is as doubtful as the whole.
 func (t crowded) apart(c *diagnosis.Case, addresses []string, spans []diagnosis.Span) (its, doubtful []diagnosis.Span) {
 	if !t.here(addresses) {
 		return spans, nil
@@ -84,7 +84,7 @@ func (t crowded) apart(c *diagnosis.Case, addresses []string, spans []diagnosis.
 	return its, doubtful
 }
 
-// usualLength is the median length of spans, 0 of none.
+// usualLength returns the median length of spans; 0 if there are none.
 func usualLength(spans []diagnosis.Span) Duration {
 	lengths := make([]Duration, len(spans))
 	for i, s := range spans {
@@ -94,8 +94,8 @@ func usualLength(spans []diagnosis.Span) Duration {
 	return diagnosis.Quantile(lengths, 50)
 }
 
-// here reports a peer all of whose addresses are loopback, or what we are reached at or connect
-// from.
+// here reports whether all addresses of a peer are loopback, or addresses at which we are reached or from which we
+// connect.
 func (t crowded) here(addresses []string) bool {
 	return !slices.ContainsFunc(addresses, func(address string) bool {
 		at, err := netip.ParseAddrPort(address)
@@ -103,7 +103,7 @@ func (t crowded) here(addresses []string) bool {
 	})
 }
 
-// addressesOf are where calls went, or to which proxies.
+// addressesOf returns where calls went, or to which proxies.
 func addressesOf(c *diagnosis.Case, calls []timeline.CallID) (list []string) {
 	for _, id := range calls {
 		if at := cmp.Or(c.Calls[id].Proxy, c.Calls[id].Address); len(list) == 0 || list[len(list)-1] != at {
@@ -115,10 +115,10 @@ func addressesOf(c *diagnosis.Case, calls []timeline.CallID) (list []string) {
 
 // recorded is a peer whose own requests are in the recording, too.
 type recorded struct {
-	name     string // of who served most of them
+	name     string // of the process that served most of them, and of how many
 	pid      int64
 	requests int
-	time     Duration // of them
+	time     Duration // of these requests
 	unread   Duration // of that: before they were read
 }
 
@@ -162,8 +162,8 @@ func recordedAt(c *diagnosis.Case, calls []timeline.CallID) *recorded {
 	return &r
 }
 
-// otherEnd is what a connection is called at both of its ends: the address that answers and the one
-// that asked. Through a Unix socket, who asked has none.
+// otherEnd returns what a connection is called at both of its ends: the address that answers and the one that asked.
+// Through a Unix socket, the side that asked has none.
 func otherEnd(answers, asked string) [2]string {
 	if strings.HasPrefix(answers, "/") || strings.HasPrefix(answers, "@") {
 		asked = ""
@@ -171,10 +171,10 @@ func otherEnd(answers, asked string) [2]string {
 	return [2]string{answers, asked}
 }
 
-// mostlyUnread is the share of a peer's own time, unread, from which on it is said.
+// mostlyUnread is the share of a peer's own time from which on it is said that requests were unread.
 const mostlyUnread = diagnosis.Whole / 10
 
-// words say what is known of its requests.
+// words says what is known of its requests.
 func (r *recorded) words() string {
 	if r == nil {
 		return ""
@@ -194,7 +194,7 @@ func (r *recorded) next() string {
 	return "dwell show REC --slowest 3 --where process=" + strconv.FormatInt(r.pid, 10) + " shows what these requests wait for there"
 }
 
-// fix says what to do about those that wait before they are read; "" if that is not most of it.
+// fix says what to do about requests that wait before they are read; "" if that is not most of their time.
 func (r *recorded) fix(peer string) string {
 	if r == nil || 2*r.unread < r.time {
 		return ""

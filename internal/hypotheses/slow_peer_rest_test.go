@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A peer begins to answer after 5 ms, and sends the rest later: all of it is time at the peer.
+// A peer begins to answer after 5 ms and sends the rest later: all of that is time at the peer.
 func TestTheRestOfAnAnswerIsAwaitedToo(t *testing.T) {
 	f := answeredInPieces(t, 20)
 	if f.ID != "slow-peer" || f.Impact.Mean < 24*milli {
@@ -20,8 +20,8 @@ func TestTheRestOfAnAnswerIsAwaitedToo(t *testing.T) {
 	}
 }
 
-// A pause of 43 ms is what a delayed acknowledgement makes of an answer in pieces: without it the 5 ms are left. Of 47 ms each
-// is no such pause: some would be shorter.
+// A pause of 43 ms in an answer is caused by a delayed acknowledgement: without it 5 ms are left. Pauses of 47 ms each
+// are not: some would be shorter.
 func TestThePeerKeepsBackTheRestOfAnAnswer(t *testing.T) {
 	if f := answeredInPieces(t, 47); f.ID != "slow-peer" {
 		t.Errorf("pauses of 47 ms: %s", f.Title)

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A peer that runs on the same host as the service takes longer while its threads have to wait
-// for a processor, as anybody's there do: that it is slow then says nothing of it.
+// A peer on the same host as the service takes longer while its threads have to wait for a processor, as all threads
+// there do. Then its slowness says nothing about the peer.
 func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 	const head = `
 1ms manifest cpus=2 hooks="sched io sockets arrivals host"
@@ -70,8 +70,8 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Threads of the service wait 2 ms for a processor now and then, and answers of a peer on this host
-// are late by as much as often: that is no peer's slowness. One that is late by 85 ms is slow.
+// Threads of the service wait 2 ms for a processor now and then, and answers of a peer on this host are late by about as
+// much, and as often: that is not slowness of the peer. An answer that is late by 85 ms is slow.
 func TestAPeerHereMayWaitForAProcessorAsWeDo(t *testing.T) {
 	for _, x := range []struct {
 		peer string
@@ -113,7 +113,7 @@ func TestAPeerHereMayWaitForAProcessorAsWeDo(t *testing.T) {
 	}
 }
 
-// A peer that does not answer at all until the client gives up is as slow as a peer can be.
+// A peer that does not answer at all, until the client gives up, is as slow as a peer can be.
 func TestAPeerThatDoesNotAnswer(t *testing.T) {
 	text := `
 1ms manifest cpus=2 hooks="sched io sockets arrivals host"
@@ -154,8 +154,8 @@ func TestAPeerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Three requests of thirty wait for answers that have not come when the recording ends: for
-// as long, at least, as that was open, which is said.
+// Three requests of thirty wait for answers that have not come when the recording ends. They wait at least for as long
+// as they were open, and the report says so.
 func TestCallsThatNeverEndAreWaitedFor(t *testing.T) {
 	text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=ruby comm=puma

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// steadyTimes is up to how many times its median the p99 of a peer's answers is steady.
+// steadyTimes: a peer's answers are steady if their p99 is at most so many times their median.
 const steadyTimes = 3
 
 // answered is what is known of the calls to one peer.
@@ -17,9 +17,9 @@ type answered struct {
 	rests      []Duration          // from the first byte of an answer to its last, in order of length
 	operations map[string]Duration // waits by operation
 	addresses  map[string]Duration
-	requests   int // that made several calls to it
-	inTurn     int // of them those that made each after the end of the one before
-	of         int // all that made any
+	requests   int // requests that made several calls to it
+	inTurn     int // those of them that made each after the end of the one before
+	of         int // all requests that made any
 }
 
 // add counts a call and how long its answer took.
@@ -31,7 +31,7 @@ func (a *answered) add(call *timeline.Call) {
 	a.addresses[call.Address] += d
 }
 
-// order counts in how many requests calls to the peer were made one after the other.
+// order counts the requests that made several calls to the peer, and those that made them one after the other.
 func (a *answered) order(c *diagnosis.Case, calls []timeline.CallID) {
 	by := map[diagnosis.RequestID][]timeline.CallID{}
 	for _, id := range calls {
@@ -56,7 +56,7 @@ func (a *answered) order(c *diagnosis.Case, calls []timeline.CallID) {
 	}
 }
 
-// steadily says whether the peer always takes as long; where calls were given up, it does not.
+// steadily says whether the peer always takes as long; if calls were given up, it does not.
 func (a *answered) steadily(givenUp bool) string {
 	p50, p99 := diagnosis.Quantile(a.waits, 50), diagnosis.Quantile(a.waits, 99)
 	words := ", not steadily"
@@ -66,7 +66,7 @@ func (a *answered) steadily(givenUp bool) string {
 	return words + " (a call that was answered p50 " + diagnosis.Human(p50) + ", p99 " + diagnosis.Human(p99) + ")"
 }
 
-// rest says how long answers take once they have begun, where that is longer than until they begin.
+// rest says how long answers take once they have begun, if that is longer than until they begin.
 func (a *answered) rest() string {
 	rest := diagnosis.Quantile(a.rests, 50)
 	if rest <= diagnosis.Quantile(a.waits, 50) {
@@ -80,7 +80,8 @@ func (a *answered) fix(peer, operation string) string {
 	return "the time is spent at " + peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it")
 }
 
-// alive says how much of a peer's time it is asked only whether a connection works, as a pool may before each use of one.
+// alive says for how much of a peer's time it is only asked whether a connection works, as a pool may do before each
+// use of one.
 func (a *answered) alive() string {
 	var of, all Duration
 	asked := ""
@@ -109,7 +110,7 @@ func (a *answered) turns() string {
 	return words
 }
 
-// mostOf is the largest of a peer's operations or addresses, and its share.
+// mostOf returns the largest of a peer's operations or addresses, and its share.
 func mostOf(by map[string]Duration) (name string, share diagnosis.Share) {
 	most, all := Duration(-1), Duration(0)
 	for k, d := range by {
@@ -120,7 +121,7 @@ func mostOf(by map[string]Duration) (name string, share diagnosis.Share) {
 	return name, diagnosis.ShareOf(int64(most), int64(all))
 }
 
-// throughProxy says through which proxy all calls went, "" if not all did through the same.
+// throughProxy says through which proxy all calls went; "" if not all went through the same.
 func throughProxy(c *diagnosis.Case, calls []timeline.CallID) string {
 	if len(calls) == 0 || c.Calls[calls[0]].Proxy == "" {
 		return ""
@@ -132,7 +133,8 @@ func throughProxy(c *diagnosis.Case, calls []timeline.CallID) string {
 	return ", through the proxy at " + proxy + ","
 }
 
-// setUpApart says, where calls take a part of their time that is worth having to open connections, that this is not counted.
+// setUpApart says that opening connections is not counted, if calls take a part of their time for it that is worth
+// having.
 func setUpApart(c *diagnosis.Case, calls []timeline.CallID) string {
 	var opening, waited Duration
 	for _, id := range calls {

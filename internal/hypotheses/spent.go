@@ -16,11 +16,11 @@ type spent struct {
 	total   Duration
 	longest Duration
 	times   int    // separate waits
-	at      string // the place in code where most of it was spent, "" not known
+	at      string // the place in code where most of it was spent; "" not known
 	line    string // the same with its line
 	atShare diagnosis.Share
 	in      string // the system call in which most of it was spent
-	file    string // the file for which most of it was spent, "" not known
+	file    string // the file for which most of it was spent; "" not known
 
 	fileShare diagnosis.Share
 }
@@ -34,7 +34,7 @@ func spentIn(c *diagnosis.Case, cause timeline.Cause, list []stay) spent {
 	return spentBy(c, cause, list, func(w *stay) (call, file string, known bool) { return callOf(c, w) })
 }
 
-// callOf names the system call of a stay and the file that it was for, as far as its Wait tells.
+// callOf names the system call of a stay and the file that it was for, as far as its Wait shows.
 func callOf(c *diagnosis.Case, w *stay) (call, file string, known bool) {
 	if w.wait == timeline.None || c.Waits[w.wait].Off == nil {
 		return "", "", false
@@ -42,7 +42,7 @@ func callOf(c *diagnosis.Case, w *stay) (call, file string, known bool) {
 	return c.Waits[w.wait].Off.Syscall, c.FileName(c.Waits[w.wait].Off), true
 }
 
-// spentBy is spentIn where the system call and the file of a stay are told by a function.
+// spentBy is spentIn with a function that names the system call and the file of a stay.
 func spentBy(c *diagnosis.Case, cause timeline.Cause, list []stay, of func(*stay) (call, file string, known bool)) spent {
 	s := spent{stays: list}
 	sites, lines, calls, files := tally{}, tally{}, tally{}, tally{}
@@ -59,7 +59,7 @@ func spentBy(c *diagnosis.Case, cause timeline.Cause, list []stay, of func(*stay
 		s.longest = max(s.longest, seen.To.Sub(seen.From))
 		stack := stackOf(c, w)
 		if (cause == timeline.CauseSleep || w.wait == timeline.None) && w.strand != timeline.None && c.Strands[w.strand].Loop {
-			stack = timeline.None // of the loop's wait for its sockets, not of whoever set the timer or started a program
+			stack = timeline.None // it is that of the loop's wait for its sockets, not of the code that set the timer or started a program
 		}
 		sites[site(c, stack)] += d
 		if f, ok := c.SiteOf(stack); ok {
@@ -77,14 +77,15 @@ func spentBy(c *diagnosis.Case, cause timeline.Cause, list []stay, of func(*stay
 	return s
 }
 
-// spans is what requests would not wait without it: their own, what handing over costs them, and what they
-// wait for workers that are held up by it.
+// spans returns what requests would not wait without it: their own waits, what handing over costs them, and what they
+// wait for workers that it holds up.
 func (s *spent) spans(c *diagnosis.Case) []diagnosis.Span {
 	return slices.Concat(spansOf(s.stays), s.handOvers(c), behindWorkers(c, s.stays))
 }
 
-// handOvers is what requests waited for processors right after it: who does not wait has its processor still. Where a
-// thread did it that did nothing else for them, it is what that waited for one before, too, and theirs once it was told.
+// handOvers returns what requests waited for processors right after it: a strand that does not wait still has its
+// processor. If a thread waited that did nothing else for the request, its wait for a processor before that counts too,
+// and so does the request's own once it was told.
 func (s *spent) handOvers(c *diagnosis.Case) (out []diagnosis.Span) {
 	var pieces []timeline.Segment
 	for i := range s.stays {
@@ -120,10 +121,11 @@ func (s *spent) handOvers(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// errandWork is what a thread does at most, before and after a wait of a request's, if it is there for that alone.
+// errandWork is how much a thread does, at most, before and after a wait of a request if it is there for that wait
+// alone.
 const errandWork = Duration(milli / 10)
 
-// hands reports a piece of a request's time beside a wait that is spent on handing over.
+// hands reports whether a piece of a request's time beside a wait is spent on handing over.
 func (w *stay) hands(r *timeline.Request, g *timeline.Segment) bool {
 	away := w.strand != r.Strand && (g.Cause != timeline.CauseOnCPU || g.Strand == w.strand)
 	return g.Cause == timeline.CauseRunnable || away && g.To.Sub(g.From) <= errandWork
@@ -142,7 +144,7 @@ func (s *spent) place(c *diagnosis.Case) string {
 	return name
 }
 
-// from says from where in the code, "" if that is not known.
+// from says from where in the code; "" if that is not known.
 func (s *spent) from() string {
 	if s.at == "" {
 		return ""
@@ -150,7 +152,7 @@ func (s *spent) from() string {
 	return ", most of all in " + cmp.Or(s.line, s.at)
 }
 
-// forFile names the file it was for, "" if that is not known of most of it, or says nothing.
+// forFile names the file that it was for; "" if that is not known of most of it, or says nothing.
 func (s *spent) forFile() string {
 	if s.file == "" || s.file == "{}" || s.fileShare < diagnosis.Whole/2 {
 		return ""
@@ -185,7 +187,7 @@ func (s *spent) lead(c *diagnosis.Case, what string) string {
 	return what + " takes " + diagnosis.Percent(share) + " of all request time"
 }
 
-// fixFor returns the advice of the first row that holds a system call, or the last's.
+// fixFor returns the advice of the first row that names a system call, or of the row for any.
 func fixFor(in string, rows []advice) string {
 	for _, r := range rows {
 		if slices.Contains(r.calls, in) || r.calls == nil {
@@ -195,17 +197,18 @@ func fixFor(in string, rows []advice) string {
 	return ""
 }
 
-// advice is what to do about time spent in one of some system calls; nil is any.
+// advice says what to do about time spent in one of some system calls; nil means any.
 type advice struct {
 	calls []string
 	text  string
 }
 
-// A request that sleeps while others make a call for it may look now and then whether that has its answer: without the sleep it
-// would wait for the call. What it sleeps until the answer is there does not surely go, and what it sleeps after that does.
+// A request that sleeps while others make a call for it may look now and then whether that has its answer: without the
+// sleep it would wait for the call. What it sleeps until the answer is there does not surely go. What it sleeps after
+// that does.
 
-// gone is what would surely go without sleeping, and all of it if that is more, with how much and a clause that says so. If nothing else
-// tells what the sleep is for, it may be for what helpers do.
+// gone returns what would surely go without sleeping, and all of it if that is more, with evidence and a clause that
+// says so. If nothing else shows what the sleep is for, it may be for what helpers do.
 func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence, told bool) (surely, all []diagnosis.Span, beside string, more []diagnosis.Evidence) {
 	surely = c.Merged(s.spans(c))
 	calls, peer := s.polled(c)
@@ -230,11 +233,12 @@ func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence, told bool) (sur
 	return notIn(surely, calls), surely, beside, ev
 }
 
-// helped are the parts of sleeps in which helpers would still do something for the request, as far as a replay tells. Three times in four
-// they are at work as a request begins to sleep, and done, in the replay, by the time it is over; else it is not for them that requests sleep.
+// helped returns the parts of sleeps in which helpers would still do something for the request, according to a replay.
+// Three times in four they must be at work as a request begins to sleep and, in the replay, be done before it is over.
+// Otherwise it is not for them that requests sleep.
 func (s *spent) helped(c *diagnosis.Case) (out []diagnosis.Span) {
 	work := helpers(c)
-	for i := range s.stays { // who sleeps himself does so for the request
+	for i := range s.stays { // a strand that sleeps itself does so for the request
 		delete(work, s.stays[i].strand)
 	}
 	if len(work) == 0 {
@@ -266,9 +270,9 @@ func (s *spent) helped(c *diagnosis.Case) (out []diagnosis.Span) {
 	return c.Merged(out)
 }
 
-// polled are the parts of sleeps in which a call is under way that ends within them, and that may be what they are for, and the
-// peer that most of these are to: the request's own call, or one of no known request that a strand makes which the request had
-// let go on before it slept.
+// polled returns the parts of sleeps in which a call is under way that ends within them and that they may be for, and
+// the peer of most of these. The call is the request's own, or one of no known request made by a strand that the
+// request had let go on before it slept.
 func (s *spent) polled(c *diagnosis.Case) (calls []diagnosis.Span, peer string) {
 	own, letGo := map[diagnosis.RequestID][]timeline.CallID{}, sentCalls(c)
 	for i := range c.Calls {
@@ -305,13 +309,13 @@ func (s *spent) polled(c *diagnosis.Case) (calls []diagnosis.Span, peer string) 
 	return c.Merged(calls), peer
 }
 
-// sentCall is a call of no known request that a strand made after another one had let it go on.
+// sentCall is a call of no known request that a strand made after another strand had let it go on.
 type sentCall struct {
 	call timeline.CallID
 	at   diagnosis.Time // when it was let go on
 }
 
-// sentCalls lists them by who let that strand go on, in order of time.
+// sentCalls lists them by the strand that let the caller go on, in order of time.
 func sentCalls(c *diagnosis.Case) map[timeline.StrandID][]sentCall {
 	callers := map[timeline.CallID]timeline.StrandID{}
 	for s, calls := range c.Goroutines.Calls {
@@ -339,7 +343,7 @@ func sentCalls(c *diagnosis.Case) map[timeline.StrandID][]sentCall {
 	return of
 }
 
-// lastLetGo tells who let a strand go on last before a time, and when; None if that is not known.
+// lastLetGo returns which strand let another go on last before a time, and when; None if that is not known.
 func lastLetGo(c *diagnosis.Case, strand timeline.StrandID, before diagnosis.Time) (by timeline.StrandID, at diagnosis.Time) {
 	by = timeline.None
 	if strand == timeline.None {
@@ -363,7 +367,7 @@ func lastLetGo(c *diagnosis.Case, strand timeline.StrandID, before diagnosis.Tim
 	return timeline.None, w.To
 }
 
-// notIn are the parts of spans that others have no part in; both are merged.
+// notIn returns the parts of spans that lie outside of taken; both are merged.
 func notIn(spans, taken []diagnosis.Span) (out []diagnosis.Span) {
 	k := 0
 	for _, s := range spans {

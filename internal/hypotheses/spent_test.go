@@ -7,8 +7,9 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// A thread has another one sync a file for 4 ms, and is told 40 us later; then it is ready for 2 ms before it runs. It would
-// not be without the sync. How long the other one was, before, is not known to be for this request.
+// A thread has another one sync a file for 4 ms, and is woken 40 us later; then it is ready for 2 ms before it runs.
+// Without the sync it would not be. How long the other thread was ready before that is not known to be for this
+// request.
 func TestWhatHandingOverCostsGoesWithAWait(t *testing.T) {
 	text := `
 1ms manifest cpus=2 hooks="sched io sockets arrivals"

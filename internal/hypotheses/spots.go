@@ -10,27 +10,27 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// sampling is one sample of what a request computed. Each stands for the same CPU time,
-// however long the piece that it was taken in.
+// sampling is one sample of what a request computed. Each stands for the same CPU time, however long the piece is in
+// which it was taken.
 type sampling struct {
 	request diagnosis.RequestID
 	stack   timeline.StackID
 }
 
-// list collects those of some requests.
+// list collects the samples of some requests.
 func (s *samples) list(ids []diagnosis.RequestID) (out []sampling) {
 	s.each(ids, func(span diagnosis.Span, stack timeline.StackID) { out = append(out, sampling{span.Request, stack}) })
 	return out
 }
 
-// spot is a function of the service's own code, and the samples that have it innermost of
-// its kind: what it calls in libraries counts to it.
+// spot is a function of the service's own code, with the samples in which it is the innermost such function: what it
+// calls in libraries counts to it.
 type spot struct {
 	name    string
 	lines   map[recording.Frame]int
 	samples int
-	steps   int // of them in what goes through a collection item by item
-	starts  int // of them in what begins to
+	steps   int // of them: in code that goes through a collection item by item
+	starts  int // of them: in code that begins to
 }
 
 // spots sorts samples by place.
@@ -66,17 +66,16 @@ func spotsIn(c *diagnosis.Case, list []sampling) (s spots) {
 	return s
 }
 
-// ownPlace is where on a stack the service's own code is.
+// ownPlace is where the service's own code is on a stack.
 type ownPlace struct {
 	frame recording.Frame
-	name  string      // of frame; "" there is none
+	name  string      // of frame; "": there is none
 	walk  symbol.Walk // what the frames that it called do to a collection
 }
 
-// ownSite returns the innermost frame of a stack that is the service's own code; if it
-// has none, the innermost that is not the runtime's, or, where that is native code, the
-// innermost function in the service's language. Many samples share a stack: each is looked
-// through once.
+// ownSite returns the innermost frame of a stack that is the service's own code. If it has none, it is the innermost
+// that is not the runtime's; if that is native code, it is the innermost function in the service's language. Many
+// samples share a stack, so each is searched once.
 func ownSite(c *diagnosis.Case, id timeline.StackID) ownPlace {
 	known := c.Shared("own sites", func() any { return map[timeline.StackID]ownPlace{} }).(map[timeline.StackID]ownPlace)
 	own, ok := known[id]
@@ -107,7 +106,7 @@ func findOwnSite(c *diagnosis.Case, id timeline.StackID) (own ownPlace) {
 	return own
 }
 
-// place names a spot with the line that most of its samples have.
+// place names a spot, with the line that most of its samples have.
 func (s *spot) place(c *diagnosis.Case) string {
 	var best recording.Frame
 	most := 0
@@ -119,8 +118,8 @@ func (s *spot) place(c *diagnosis.Case) string {
 	return symbol.Place(best)
 }
 
-// first is where most of the time was spent; nil if there are too few samples to say, or as many
-// of another place.
+// first returns the spot in which most of the time was spent; nil if there are too few samples to say, or as many in
+// another.
 func (s *spots) first() *spot {
 	if s.samples < fewSamples || len(s.list) == 0 || len(s.list) > 1 && s.list[1].samples == s.list[0].samples {
 		return nil
@@ -128,8 +127,7 @@ func (s *spots) first() *spot {
 	return s.list[0]
 }
 
-// counted says what share of something the samples give a spot, and within what bounds its share of
-// the time lies.
+// counted says which share of something the samples give a spot, and within which bounds its share of the time lies.
 func (s *spots) counted(at *spot, of string) string {
 	low, high := diagnosis.Interval95(int64(at.samples), int64(s.samples))
 	return diagnosis.Percent(s.share(at.name)) + " of " + of + " (" + diagnosis.Percent(low) + " to " + diagnosis.Percent(high) +

@@ -5,8 +5,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// standing is in which symptom a request is, or None, and whether with its ordinary or
-// slow ones: it may be with both.
+// standing says in which symptom a request is, or None, and whether it is among its ordinary or slow requests: it may
+// be both.
 type standing struct {
 	symptom        int32
 	ordinary, slow bool

@@ -13,21 +13,21 @@ import (
 // station is a server that requests wait for a turn of, with its model: a lock, an
 // interpreter, an event loop, workers, a pool, the processors.
 type station struct {
-	kind  string // "lock", "loop": with the name what a user calls it by
+	kind  string // "lock", "loop": with the name, what a user calls it
 	name  string
 	lock  timeline.LockID   // of a lock or interpreter
 	loop  timeline.StrandID // of a loop
-	more  string            // what one more of it is: "process"
+	more  string            // what one more of it is called: "process"
 	model queueing.Server
 	ids   []diagnosis.RequestID // by customer; None: work beside requests
 	waits [][]diagnosis.Span    // by customer: its waits
-	works []bool                // by customer: in a request's own time the server was busy with it
+	works []bool                // by customer: whether the server was busy with it in a request's own time
 	did   []glimpse             // samples of what the server computed
-	busy  Duration              // with requests, by their segments; 0 where these do not tell
-	ran   Duration              // the part of it in which a strand of theirs computed
-	room  queueing.Ratio        // of one more server, what idle processors leave it; 0: there can be none
+	busy  Duration              // time it was busy with requests, by their segments; 0 if these do not show it
+	ran   Duration              // of that: while a strand of theirs computed
+	room  queueing.Ratio        // for one more server: what idle processors leave it; 0: there can be none
 	base  *replayed             // see unchanged
-	turns bool                  // only turns that somebody waited for are known: nothing can be said of more load
+	turns bool                  // only turns that a strand waited for are known: nothing can be said of more load
 }
 
 // glimpse is a sample of what a server computed for a customer.
@@ -51,8 +51,8 @@ const (
 	roleWorks
 )
 
-// customers adds the requests, each segment with its role: those that have no part in the
-// server count among those whose latency it is about.
+// customers adds the requests, each segment with its role. Requests that have no part in the server are added, too:
+// they are among those whose latency counts.
 func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timeline.Segment) role) {
 	for i := range c.Requests {
 		r := &c.Requests[i]
@@ -62,16 +62,17 @@ func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timel
 	}
 }
 
-// tourOf is a request's, as if it had never met what is gone of it, in order; merge as in tour.
+// tourOf returns the tour of a request, as if it had never spent the time that is gone, which is in order; merge is as
+// in tour.
 func tourOf(r *timeline.Request, of func(*timeline.Request, *timeline.Segment) role, merge bool, gone []window) *tour {
-	t, g := &tour{at: r.Start, merge: merge}, r.Segments() // g is handed to of, and so not on the stack: one for all
+	t, g := &tour{at: r.Start, merge: merge}, r.Segments() // g escapes, as it is handed to of: one for all
 	for g.Next() {
 		for w := range outside(gone, window{t.at, g.From}) {
 			t.add(roleNone, w.from, w.to)
 		}
 		as := of(r, &g.Segment)
 		if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
-			as = roleWorks // it has its turn, and a processor is what it lacks
+			as = roleWorks // it has its turn, and lacks a processor
 		}
 		for w := range outside(gone, window{g.From, g.To}) {
 			if t.add(as, w.from, w.to); as == roleWorks {
@@ -122,8 +123,8 @@ type tour struct {
 	visit        queueing.Visit
 	visits       []queueing.Visit
 	waits, works []window
-	by           []timeline.StrandID // of each piece of work
-	busy, ran    Duration            // with work, by the request's segments; the part of it in which a strand computed
+	by           []timeline.StrandID // the strand of each piece of work
+	busy, ran    Duration            // how long the work took, by the request's segments; the part of it in which a strand computed
 }
 
 func (t *tour) add(as role, from, to diagnosis.Time) {
@@ -154,12 +155,11 @@ func (t *tour) end() {
 	}
 }
 
-// asOne is within how much of each other pieces of work beside requests are one.
+// asOne: pieces of work beside requests that are less than this apart are one.
 const asOne = diagnosis.Time(20_000)
 
-// beside adds what some strands ran beside the requests that were joined: it takes turns
-// of the server, too. Each piece comes when it ran, or when the strand began to wait for
-// its turn at a lock before.
+// beside adds what some strands ran beside the requests that were joined: that takes turns of the server, too. Each
+// piece comes when it ran, or, at a lock, when the strand began to wait for its turn before.
 func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock timeline.LockID) {
 	taken := map[timeline.StrandID][]window{}
 	for i, id := range s.ids {
@@ -173,7 +173,7 @@ func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock ti
 	}
 }
 
-// takenBy adds when strands computed for a request.
+// takenBy adds the times in which strands computed for a request.
 func takenBy(r *timeline.Request, taken map[timeline.StrandID][]window) {
 	for g := r.Segments(); g.Next(); {
 		if ownCPU(&g.Segment) && g.Strand != timeline.None {
@@ -182,7 +182,7 @@ func takenBy(r *timeline.Request, taken map[timeline.StrandID][]window) {
 	}
 }
 
-// ranBeside are the pieces of work that strands did within a time, without what is taken.
+// ranBeside returns the pieces of work that strands did within a time, without what is taken.
 func ranBeside(c *diagnosis.Case, strands []timeline.StrandID, taken map[timeline.StrandID][]window, in window) iter.Seq2[timeline.StrandID, window] {
 	return func(yield func(timeline.StrandID, window) bool) {
 		for _, id := range strands {
@@ -213,12 +213,12 @@ func ranBeside(c *diagnosis.Case, strands []timeline.StrandID, taken map[timelin
 	}
 }
 
-// customer is a request.
+// customer returns a request as a customer.
 func customer(r *timeline.Request, t *tour) queueing.Customer {
 	return queueing.Customer{Comes: r.Start, Took: r.Duration(), Visits: t.visits, Beside: !r.Measured()}
 }
 
-// passing is a piece of work beside requests.
+// passing returns a piece of work beside requests as a customer.
 func passing(w window) queueing.Customer {
 	return queueing.Customer{Comes: w.from, Visits: []queueing.Visit{{Service: w.to.Sub(w.from)}}, Beside: true}
 }
@@ -241,7 +241,7 @@ func (s *station) passer(c *diagnosis.Case, id timeline.StrandID, w window, lock
 	s.waits, s.works = append(s.waits, nil), append(s.works, false)
 }
 
-// outside are the pieces of a window that are in none of some others, in order and disjoint.
+// outside returns the pieces of a window that are in none of some others, which are in order and disjoint.
 func outside(taken []window, w window) iter.Seq[window] {
 	return func(yield func(window) bool) {
 		i, _ := slices.BinarySearchFunc(taken, w.from, func(x window, t diagnosis.Time) int { return cmp.Compare(x.to, t+1) })

@@ -9,15 +9,15 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// taking is one turn at a lock: who came for it, got it and let it go.
+// taking is one turn at a lock: when a strand came for it, got it and let it go.
 type taking struct {
 	came, got, let diagnosis.Time
 	strand         timeline.StrandID
 	request        diagnosis.RequestID // or None
 }
 
-// lockStation is a lock as a server: it is busy while somebody has it. Turns for which
-// nobody waited are not recorded, and take none of its time here.
+// lockStation is a lock as a server: it is busy while a strand has it. Turns for which no strand waited are not
+// recorded, and take none of its time here.
 func lockStation(c *diagnosis.Case, k *contention) *station {
 	if k.lock == timeline.None || k.shared(c) {
 		return nil
@@ -63,8 +63,8 @@ func (s *station) joinTakings(c *diagnosis.Case, id diagnosis.RequestID, list []
 	s.join(c, id, &tour)
 }
 
-// takings lists the turns at a lock: the waits for it, each with the tenure that followed,
-// and the tenures of those who had not waited.
+// takings lists the turns at a lock: the waits for it, each with the tenure that followed, and the tenures of strands
+// that had not waited.
 func (k *contention) takings(c *diagnosis.Case) (out []taking) {
 	used := map[timeline.WaitID]bool{}
 	came := k.comings(c)
@@ -93,7 +93,7 @@ func (k *contention) takings(c *diagnosis.Case) (out []taking) {
 	return out
 }
 
-// workedFor is the request that a strand served at a time, or None.
+// workedFor returns the request that a strand served at a time, or None.
 func workedFor(list []served, at diagnosis.Time) diagnosis.RequestID {
 	n, _ := slices.BinarySearchFunc(list, at, func(s served, t diagnosis.Time) int { return cmp.Compare(s.from, t+1) })
 	if n == 0 || list[n-1].to <= at {
@@ -102,8 +102,8 @@ func workedFor(list []served, at diagnosis.Time) diagnosis.RequestID {
 	return list[n-1].request
 }
 
-// roomOfLock is what one more lock, each for a part of the data, could do: holders that
-// compute share the processors that are idle, others do not need any.
+// roomOfLock returns how much one more lock, each for a part of the data, could do. Holders that compute share the idle
+// processors; others need none.
 func roomOfLock(c *diagnosis.Case, k *contention) queueing.Ratio {
 	if k.known() > 0 && !k.mostly(deedCPU) {
 		return queueing.One

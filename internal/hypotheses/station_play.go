@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// unchanged is the replay of the arrivals as they were.
+// unchanged returns the replay of the arrivals as they were.
 func (s *station) unchanged() *replayed {
 	if s.base == nil {
 		best, p, fit := s.model.Fitting()
@@ -18,11 +18,10 @@ func (s *station) unchanged() *replayed {
 	return s.base
 }
 
-// fits reports whether the model reproduces what was recorded. Where it does not, it says
-// nothing of what would be.
+// fits reports whether the model reproduces what was recorded. If it does not, it says nothing of what would be.
 func (s *station) fits() bool { return s.unchanged().fit.Good() }
 
-// called is what a user calls it by.
+// called is the name by which a user calls it.
 func (s *station) called() string {
 	if s.name == "" {
 		return s.kind
@@ -30,14 +29,14 @@ func (s *station) called() string {
 	return s.kind + " " + s.name
 }
 
-// measures of the server while requests were measured.
+// measures returns the measures of the server while requests were measured.
 func (s *station) measures(c *diagnosis.Case) queueing.Measures {
 	return s.model.Measures(c.BusyTime())
 }
 
-// pieces are the functions that the server computed in, the one with most of its time
-// first; their requests are what they computed for. None where it is held for other things than to
-// compute, as a connection while its peer works: samples of the rest say nothing of those.
+// pieces returns the functions in which the server computed, the one with most of its time first; the requests are
+// those it computed for. There are none if it is held for other things than computing, as a connection is while its
+// peer works: samples of the rest say nothing of those.
 func (s *station) pieces(c *diagnosis.Case) spots {
 	if 2*s.ran < s.busy {
 		return spots{}
@@ -54,8 +53,8 @@ func (s *station) part(c *diagnosis.Case, function string) func(customer, visit 
 	return s.sampled(func(stack timeline.StackID) bool { return ownSite(c, stack).name == function })
 }
 
-// sampled returns how much of each visit's work some stacks stand for: of customers that were
-// sampled by their samples, of others as of all that were.
+// sampled returns how much of each visit's work some stacks stand for: for customers with samples by these, for others
+// by all samples.
 func (s *station) sampled(is func(timeline.StackID) bool) func(customer, visit int) Duration {
 	all, under := make([]int32, len(s.ids)), make([]int32, len(s.ids))
 	of, in := 0, 0
@@ -77,15 +76,14 @@ func (s *station) sampled(is func(timeline.StackID) bool) func(customer, visit i
 	}
 }
 
-// plan is a change of a server that can be asked for, in words.
+// plan is a change of a server that a user can ask for, in words.
 type plan struct {
-	ask   string // "work x0.5": as it is asked for
+	ask   string // "work x0.5": as a user asks for it
 	words string // "half of its work"
 	queueing.Change
 }
 
-// another is one more server, as far as idle processors go: two of them share what there
-// is room for.
+// another is one more server, as far as idle processors go: then the servers share what there is room for.
 func (s *station) another() plan {
 	p := plan{ask: "servers +1", words: "one more " + s.more}
 	n := queueing.Ratio(max(1, s.model.Servers))
@@ -98,10 +96,10 @@ func (s *station) another() plan {
 	return p
 }
 
-// chiefShare is from what share of a server's work on a function is named for it.
+// chiefShare is the share of a server's work from which on a function is named for it.
 const chiefShare = diagnosis.Whole / 4
 
-// half is half of the server's work, in its largest piece if that is known.
+// half is half of the server's work: in its largest piece, if that is known.
 func (s *station) half(c *diagnosis.Case) plan {
 	if s.kind == kindPool {
 		return plan{"work x0.5", "each " + s.more + " had for half as long", queueing.Change{Less: queueing.One / 2}}
@@ -113,7 +111,7 @@ func (s *station) half(c *diagnosis.Case) plan {
 	return plan{"work x0.5", "half of its work", queueing.Change{Less: queueing.One / 2}}
 }
 
-// plans are what a report tells of a server: first what may shorten its queue.
+// plans returns the changes that a report mentions: first those that may shorten the server's queue.
 func (s *station) plans(c *diagnosis.Case) []plan {
 	out := s.ways(c)
 	if !s.turns {
@@ -136,21 +134,20 @@ func (s *station) plans(c *diagnosis.Case) []plan {
 	})
 }
 
-// whatIf plays a plan.
+// whatIf replays a plan.
 func (s *station) whatIf(p plan) diagnosis.WhatIf {
 	was, would, recorded := s.unchanged(), s.model.Play(p.Change), s.model.Recorded()
 	return diagnosis.WhatIf{Server: s.called(), Change: p.ask, Words: p.words,
 		Mean: inProportion(recorded.Mean, was.Mean, would.Mean), P50: inProportion(recorded.P50, was.P50, would.P50), P99: inProportion(recorded.P99, was.P99, would.P99)}
 }
 
-// inProportion changes what was recorded as the replay changes by the model.
+// inProportion changes what was recorded in the proportion in which the plan changes the replay.
 func inProportion(recorded, was, would Duration) diagnosis.Replayed {
 	return diagnosis.Replayed{Was: recorded, Is: queueing.RatioOf(would, was).Of(recorded)}
 }
 
-// spared returns what requests wait less with a plan: of the waits that were recorded the
-// share that the replay says. That the server does less for the request itself, too, is
-// the business of what finds that work.
+// spared returns what requests wait less with a plan: of the recorded waits the share that the replay says. That the
+// server also does less for the request itself is for the hypothesis that finds that work.
 func (s *station) spared(p plan) []diagnosis.Span {
 	was, would := s.unchanged(), s.model.Play(p.Change)
 	var recorded, replayed, goes, net Duration
@@ -174,7 +171,7 @@ func (s *station) spared(p plan) []diagnosis.Span {
 	return out
 }
 
-// leadingShare is that share of each span, from its beginning.
+// leadingShare returns that share of each span, from its beginning.
 func leadingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis.Span) {
 	for _, x := range list {
 		if x.To = x.From + diagnosis.Time(share.Of(x.To.Sub(x.From))); x.From < x.To {
@@ -184,7 +181,7 @@ func leadingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis
 	return out
 }
 
-// trailingShare is that share of each span, up to its end.
+// trailingShare returns that share of each span, up to its end.
 func trailingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis.Span) {
 	for _, x := range list {
 		if x.From = x.To - diagnosis.Time(share.Of(x.To.Sub(x.From))); x.From < x.To {
@@ -194,8 +191,7 @@ func trailingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosi
 	return out
 }
 
-// best returns of some plans the one with which requests wait least, counting as a wait
-// what their own work takes longer.
+// best returns the plan with which requests wait least; what their own work takes longer counts as a wait.
 func (s *station) best(list ...plan) plan {
 	best, least := 0, Duration(0)
 	for i := range list {
@@ -232,7 +228,7 @@ func (s *station) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	return append(ev, pieces.evidence(c)...)
 }
 
-// whatIfs are those that a report tells; none where the model does not fit.
+// whatIfs returns the replays that a report mentions; none if the model does not fit.
 func (s *station) whatIfs(c *diagnosis.Case) (out []diagnosis.WhatIf) {
 	if s == nil || !s.fits() {
 		return nil
@@ -248,7 +244,7 @@ func (s *station) whatIfs(c *diagnosis.Case) (out []diagnosis.WhatIf) {
 	return out
 }
 
-// knee is at which load p99 doubles, if that is in reach.
+// knee returns the load at which p99 doubles, if that is in reach.
 func (s *station) knee() (diagnosis.WhatIf, bool) {
 	at, p99 := s.model.Knee(s.unchanged().Play)
 	return diagnosis.WhatIf{Server: s.called(), Change: "load x" + ratioWords(at), Words: "p99 doubles at " + ratioWords(at) + " times this load",
@@ -260,16 +256,15 @@ func ratioWords(r queueing.Ratio) string {
 	return diagnosis.Decimal(int64(r))
 }
 
-// mended is a candidate's fix by replay: the plan that saves most, and what requests wait
-// less with it.
+// mended is a candidate's fix as found by replay: the plan that saves most, and what requests wait less with it.
 type mended struct {
 	*station
 	plan
 	gone []stay
 }
 
-// mend returns what would shorten the queue at a server most: half of its work, or one
-// more of it as far as idle processors go. nil where the model does not fit.
+// mend returns what would shorten the queue at a server most: half of its work, or one more server as far as idle
+// processors go; nil if the model does not fit.
 func (s *station) mend(c *diagnosis.Case) *mended {
 	if s == nil || !s.fits() {
 		return nil
@@ -281,19 +276,19 @@ func (s *station) mend(c *diagnosis.Case) *mended {
 	return m
 }
 
-// ways are the changes that may shorten a queue.
+// ways returns the changes that may shorten a queue.
 func (s *station) ways(c *diagnosis.Case) []plan {
 	list := []plan{s.half(c)}
 	if s.room > 0 {
 		list = append(list, s.another())
 	}
 	if s.kind == kindPool {
-		slices.Reverse(list) // what they do is their peer's
+		slices.Reverse(list) // the work is the peer's
 	}
 	return list
 }
 
-// busyWith says how busy the server is and with what, a clause.
+// busyWith says how busy the server is and with what, as a clause.
 func (s *station) busyWith(c *diagnosis.Case) string {
 	m := s.measures(c)
 	out := "it is busy " + diagnosis.Percent(diagnosis.Share(m.Utilisation)*(diagnosis.Whole/diagnosis.Share(queueing.One))) + " of the time"
@@ -304,8 +299,7 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 	return out
 }
 
-// follows reports whether what requests wait for a server that computes for them follows from what
-// they compute.
+// follows reports whether requests' waits for a server that computes for them follow from what they compute.
 func (s *station) follows() bool {
 	if s == nil {
 		return false
@@ -314,7 +308,7 @@ func (s *station) follows() bool {
 	return s.model.Follows(was.Play)
 }
 
-// waiters counts the requests among the customers that wait at all.
+// waiters counts the requests that wait at all.
 func (s *station) waiters() (n int) {
 	for i := range s.ids {
 		if s.ids[i] != timeline.None && len(s.waits[i]) > 0 {

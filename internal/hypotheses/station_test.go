@@ -10,23 +10,23 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A server that is held for other things than to compute, as a connection while its peer works, is
-// not said to be busy with the functions that were sampled meanwhile.
+// A server may be held for other things than computing, as a connection is while its peer works. Then the report does
+// not say that it is busy with the functions sampled meanwhile.
 func TestPiecesAreOfServersThatCompute(t *testing.T) {
 	c := caseOf(t, done(rebuilding(1), 20))
 	s := *stationAt(c, kindLock, func(*station) bool { return true })
 	for _, x := range []struct {
 		busy, ran Duration
 		pieces    int
-	}{{0, 0, 1}, {10, 6, 1}, {10, 4, 0}} { // a lock's holders tell of neither
+	}{{0, 0, 1}, {10, 6, 1}, {10, 4, 0}} { // a lock's holders show neither
 		if s.busy, s.ran = x.busy, x.ran; len(s.pieces(c).list) != x.pieces {
 			t.Errorf("busy for %d, computing for %d: %d functions, want %d", x.busy, x.ran, len(s.pieces(c).list), x.pieces)
 		}
 	}
 }
 
-// CPython's threads wake every 5 ms to ask for the interpreter again. Where processors are busy, they wait for
-// one to do so, and have no turn of the interpreter meanwhile: it is no busier than where they need not.
+// CPython's threads wake every 5 ms to ask for the interpreter again. If processors are busy, they wait for one to do
+// so, and have no turn of the interpreter meanwhile: it is no busier than if they need not wait.
 func TestWhoAsksAgainWaits(t *testing.T) {
 	busy := func(late recording.Time) queueing.Ratio {
 		p := &interpreter{scenario: newScenario(recording.RuntimePython), slice: 5000 * us, path: gil, late: late}
@@ -39,7 +39,7 @@ func TestWhoAsksAgainWaits(t *testing.T) {
 	}
 }
 
-// Of few requests all are replayed at the processors, of many as many in each sixteenth.
+// If there are few requests, all are replayed at the processors; if there are many, equally many in each sixteenth.
 func TestStretchesOfManyRequests(t *testing.T) {
 	if got := stretches(mostReplayed); len(got) != 1 || got[0] != (stretch{0, mostReplayed}) {
 		t.Errorf("of %d requests %v are replayed, want all", mostReplayed, got)
@@ -59,9 +59,9 @@ func TestStretchesOfManyRequests(t *testing.T) {
 	}
 }
 
-// Threads of Python lose the processor to another program amid each turn at the interpreter, and keep the
-// others waiting. Where requests compute little, that queue is the other program's; where they compute for half
-// of the time, and one in eight for long, they would wait for each other without it, too.
+// Threads of Python lose the processor to another program amid each turn at the interpreter, and keep the others
+// waiting. If requests compute little, that queue is caused by the other program. If they compute for half of the time,
+// and one in eight for long, they would wait for each other without it, too.
 func TestAnInterpretersQueueIsNotItsNeighbours(t *testing.T) {
 	at := func(mean, robs recording.Time, work float64) *recording.Recording {
 		p := &interpreter{scenario: newScenario(recording.RuntimePython), slice: 5000 * us, path: gil, robs: robs}
@@ -79,8 +79,8 @@ func TestAnInterpretersQueueIsNotItsNeighbours(t *testing.T) {
 	}
 }
 
-// Beside a neighbour an interpreter is replayed as if it had a processor. Replayed with nothing changed,
-// requests take as long as they did, and with half of its work no longer.
+// Beside other programs an interpreter is replayed as if it had a processor. If nothing is changed in the replay,
+// requests take as long as they did; with half of the work they take no longer.
 func TestAnInterpreterBesideNeighboursIsReplayedAgainstItself(t *testing.T) {
 	p := &interpreter{scenario: newScenario(recording.RuntimePython), slice: 5000 * us, path: gil, late: 1000 * us}
 	c := caseOf(t, done(competing(p.serve(9300*us, 1, [2]string{handling, recalc}).scenario, "backup", 60), 97))

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// stations are the servers that requests waited for, by how long, the longest first.
+// stations returns the servers that requests waited for, the longest wait first.
 func stations(c *diagnosis.Case) (out []*station) {
 	for _, kind := range []string{kindLock, kindInterpreter, kindLoop, kindWorkers, kindPool, kindProcessors} {
 		out = append(out, stationsOf(c, kind)...)
@@ -30,7 +30,7 @@ const (
 	kindProcessors  = "processors"
 )
 
-// stationsOf are those of one kind that requests waited for; its callers share them.
+// stationsOf returns the servers of one kind that requests waited for; its callers share them.
 func stationsOf(c *diagnosis.Case, kind string) []*station {
 	return c.Shared("stations "+kind, func() any {
 		var out []*station
@@ -71,7 +71,7 @@ func stationAt(c *diagnosis.Case, kind string, is func(*station) bool) *station 
 	return nil
 }
 
-// waited is how long requests waited for it, in all.
+// waited returns how long requests waited for it, in all.
 func (s *station) waited() (d Duration) {
 	for _, w := range s.waits {
 		d += diagnosis.Total(w)
@@ -79,8 +79,8 @@ func (s *station) waited() (d Duration) {
 	return d
 }
 
-// roomBeside is what one more of a server that computes could do: as much as a processor
-// is idle, at most all of one.
+// roomBeside returns how much one more of a server that computes could do: as much as a processor is idle, at most all
+// of one.
 func roomBeside(c *diagnosis.Case) queueing.Ratio {
 	return queueing.Ratio(idleProcessor(c) * diagnosis.Share(queueing.One) / diagnosis.Whole)
 }
@@ -91,7 +91,7 @@ const (
 	rubySlice   Duration = 100 * milli // the quantum of its timer
 )
 
-// interpreterStation is the interpreter of a process: all that its threads run takes it.
+// interpreterStation is the interpreter of a process as a server: whatever its threads run occupies it.
 func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	p := k.process(c)
 	if k.lock == timeline.None || p == recording.NoProcess {
@@ -112,8 +112,8 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	return s
 }
 
-// atInterpreter is what segments of requests are to the interpreter of a process. Who wakes
-// to ask for it again, as CPython's threads do every 5 ms, waits for it meanwhile, too.
+// atInterpreter returns the role of segments for the interpreter of a process. A thread that wakes to ask for it again,
+// as CPython's do every 5 ms, still waits for it.
 func atInterpreter(c *diagnosis.Case, p recording.ProcessID) func(*timeline.Request, *timeline.Segment) role {
 	return func(r *timeline.Request, g *timeline.Segment) role {
 		switch {
@@ -132,8 +132,8 @@ func atInterpreter(c *diagnosis.Case, p recording.ProcessID) func(*timeline.Requ
 	}
 }
 
-// asksAgain reports that a strand computes, or has no processor, in the middle of one of its
-// waits for an interpreter's lock. Whom a timer wakes has no turn until it runs and looks.
+// asksAgain reports whether a strand computes, or has no processor, in the middle of one of its waits for an
+// interpreter's lock. A thread that a timer wakes has no turn until it runs and looks.
 func asksAgain(c *diagnosis.Case, g *timeline.Segment) bool {
 	if g.Strand == timeline.None {
 		return false
@@ -150,10 +150,11 @@ func asksAgain(c *diagnosis.Case, g *timeline.Segment) bool {
 	return w.Cause == timeline.CauseInterpreterLock && g.To <= end
 }
 
-// alone is an interpreter that never has to wait for a processor, where programs beside the service have
-// those, or other processes of the service: what requests wait for each other's work in it, and no more. Whoever has his turn and no
-// processor keeps others waiting as well, and a replay that takes this for work finds a queue that is the neighbours', or the
-// processors'. The interpreter as it is where it has none beside it, or requests would wait longer so than they did.
+// alone is an interpreter that never has to wait for a processor. It is used if programs beside the service, or other
+// processes of the service, have processors: then it shows what requests wait for each other's work in it, and no more.
+// A thread that has its turn and no processor keeps others waiting as well, and a replay that takes this for work finds
+// a queue that belongs to the neighbours, or to the processors. If there are no such programs, or if requests would
+// wait longer so than they did, it is the interpreter as it is.
 func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 	if s == nil || len(tookFrom(c)) == 0 && len(serving(c).serving) < 2 {
 		return s
@@ -187,7 +188,7 @@ func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 		return s
 	}
 	for i := range s.waits {
-		out.waits[i] = trailingShare(s.waits[i], part) // who has a turn and no processor keeps them waiting first, see behindReady
+		out.waits[i] = trailingShare(s.waits[i], part) // their first part is behind threads that have no processor, see behindReady
 	}
 	p = out.model.Play(queueing.Change{})
 	out.base = &replayed{p, out.model.Fit(p)}
@@ -204,7 +205,7 @@ func timesOf(r *timeline.Request, cause timeline.Cause) (out []window) {
 	return out
 }
 
-// loopStation is an event loop: one thing at a time, each callback to its end.
+// loopStation is an event loop as a server: one thing at a time, each callback to its end.
 func loopStation(c *diagnosis.Case, loop timeline.StrandID) *station {
 	s := &station{kind: kindLoop, more: "process", name: c.Strands[loop].Name, loop: loop, room: roomBeside(c), model: queueing.Server{Servers: 1}}
 	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
@@ -220,9 +221,9 @@ func loopStation(c *diagnosis.Case, loop timeline.StrandID) *station {
 	return s
 }
 
-// workerStations are the workers that serve one request at a time: those of all processes at a port
-// where that reproduces the recording, as whoever of them is free takes what comes to one socket;
-// else those of each process.
+// workerStations returns the workers that serve one request at a time. They are one server for all processes at a port
+// if that reproduces the recording, because whichever is free takes what comes to one socket. Otherwise they are one
+// server for each process.
 func workerStations(c *diagnosis.Case) (out []*station) {
 	ports, at := map[string][]*workforce{}, []string(nil)
 	for _, w := range workforces(c) {
@@ -250,7 +251,7 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 	return out
 }
 
-// portOf is the port at which a request came; "" if its connection is not known.
+// portOf returns the port at which a request came; "" if its connection is not known.
 func portOf(c *diagnosis.Case, r *timeline.Request) string {
 	at := connIndex(c, r.Conn)
 	if at >= len(c.Conns) || c.Conns[at].ID != r.Conn {
@@ -260,7 +261,7 @@ func portOf(c *diagnosis.Case, r *timeline.Request) string {
 	return port
 }
 
-// workerStation are the workers of some processes, as one server.
+// workerStation is the workers of some processes, as one server.
 func workerStation(c *diagnosis.Case, of []*workforce) *station {
 	s := &station{kind: kindWorkers, more: "worker", room: roomBeside(c)}
 	here := map[recording.ProcessID]bool{}
@@ -281,8 +282,7 @@ func workerStation(c *diagnosis.Case, of []*workforce) *station {
 	return s
 }
 
-// clientStation are the connections to a peer that calls share: each is had for as long as
-// its call takes.
+// clientStation is the connections to a peer that calls share: each is held for as long as its call takes.
 func clientStation(c *diagnosis.Case, of *shortage) *station {
 	s := &station{kind: kindPool, more: "connection", name: of.peer, room: queueing.One, model: queueing.Server{Servers: of.size}}
 	waits := map[diagnosis.RequestID][]diagnosis.Span{}
@@ -301,8 +301,8 @@ func clientStation(c *diagnosis.Case, of *shortage) *station {
 	return s
 }
 
-// processorStation are the host's processors. What others run on them is known as a sum
-// only: where that is more than a quarter, the model does not fit.
+// processorStation is the host's processors. What others run on them is known as a sum only: if that is more than a
+// quarter, the model does not fit.
 func processorStation(c *diagnosis.Case) *station {
 	s := &station{kind: kindProcessors, more: "processor", room: queueing.One, model: hostProcessors(c)}
 	s.customers(c, atProcessor)
@@ -310,12 +310,12 @@ func processorStation(c *diagnosis.Case) *station {
 	return s
 }
 
-// hostProcessors are the host's as a server to which nobody has come yet.
+// hostProcessors is the host's processors as a server without customers.
 func hostProcessors(c *diagnosis.Case) queueing.Server {
 	return queueing.Server{Servers: int(max(1, c.Manifest.CPUs)), Slice: processorSlice}
 }
 
-// threads are the strands that processors run.
+// threads returns the strands that processors run.
 func threads(c *diagnosis.Case) (out []timeline.StrandID) {
 	for i := range c.Strands {
 		if c.Strands[i].Goroutine == recording.NoGoroutine {
@@ -325,7 +325,7 @@ func threads(c *diagnosis.Case) (out []timeline.StrandID) {
 	return out
 }
 
-// atProcessor is what a segment is to the processors.
+// atProcessor returns the role of a segment for the processors.
 func atProcessor(_ *timeline.Request, g *timeline.Segment) role {
 	switch g.Cause {
 	case timeline.CauseRunnable:

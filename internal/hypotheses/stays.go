@@ -16,19 +16,19 @@ type stay struct {
 	wait   timeline.WaitID   // or None
 }
 
-// stays returns the pieces of the measured requests' segments that keep accepts, each
-// with the Wait that it lies in; in order of request and time. All are of one cause.
+// stays returns the pieces of the measured requests' segments that keep accepts, each with the Wait in which it lies;
+// in order of request and time. All have one cause.
 func stays(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool) (out []stay) {
 	n := 0
 	eachStay(c, cause, keep, func(stay) { n++ })
-	out = make([]stay, 0, n) // by size: they may be millions
+	out = make([]stay, 0, n) // counted first: they may be millions
 	eachStay(c, cause, keep, func(s stay) { out = append(out, s) })
 	return out
 }
 
-// eachStay visits them.
+// eachStay visits those pieces.
 func eachStay(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool, visit func(stay)) {
-	var s timeline.Segments // handed to keep, and so not on the stack: one for all
+	var s timeline.Segments // it escapes, as it is handed to keep: one for all
 	for _, id := range c.With(cause) {
 		for s = c.Requests[id].Segments(); s.Next(); {
 			if s.Cause == cause && keep(&s.Segment) {
@@ -38,8 +38,9 @@ func eachStay(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segme
 	}
 }
 
-// manyWaits is how many Waits a segment is cut by at most. One of more is a sum: what its strand waited in all, laid end to
-// end, while many requests lay unread in front of it. To cut it by each Wait, for each of them, would be quadratic.
+// manyWaits is how many Waits a segment is cut by at most. A segment with more is a sum: all that its strand waited,
+// laid end to end, while many requests lay unread in front of it. Cutting it by each Wait, for each of those requests,
+// would be quadratic.
 const manyWaits = 64
 
 // staysIn cuts a segment where the Waits of its strand begin and end.
@@ -94,7 +95,7 @@ func waitsIn(c *diagnosis.Case, s *timeline.Segment) []timeline.WaitID {
 	return list[:sort.Search(len(list), func(k int) bool { return c.Waits[list[k]].From >= s.To })]
 }
 
-// firstBack is the first of some Waits in order of time, by index, that ended after a time.
+// firstBack returns which of some Waits in order of time, by index, is the first that ended after a time.
 func firstBack(c *diagnosis.Case, waits []timeline.WaitID, at diagnosis.Time) int {
 	return sort.Search(len(waits), func(k int) bool { return c.Waits[waits[k]].Back > at })
 }
@@ -125,8 +126,8 @@ func site(c *diagnosis.Case, id timeline.StackID) string {
 // siteOf names the place in code where a strand waited; "" if that is not known.
 func siteOf(c *diagnosis.Case, s *stay) string { return site(c, stackOf(c, s)) }
 
-// stackOf returns the stack with which a strand waited, or None: where it let others go
-// afterwards says nothing of that.
+// stackOf returns the stack with which a strand waited, or None. The stack where it let others go afterwards says
+// nothing of that.
 func stackOf(c *diagnosis.Case, s *stay) timeline.StackID {
 	if s.wait != timeline.None {
 		return c.Waits[s.wait].Stack
@@ -145,7 +146,7 @@ func stackOf(c *diagnosis.Case, s *stay) timeline.StackID {
 // tally adds up durations by name.
 type tally map[string]Duration
 
-// most returns the name with the most time, and its share of all; "" has no name.
+// most returns the name with the most time, and its share of all; "" is no name.
 func (t tally) most() (name string, share diagnosis.Share) {
 	var all, best Duration
 	for k, d := range t {
@@ -157,7 +158,7 @@ func (t tally) most() (name string, share diagnosis.Share) {
 	return name, diagnosis.ShareOf(int64(best), int64(all))
 }
 
-// perMean is a total as a mean over the measured requests and as a share of their time.
+// perMean returns a total as a mean over the measured requests and as a share of their time.
 func perMean(c *diagnosis.Case, total Duration) (mean Duration, share diagnosis.Share) {
 	return total / Duration(max(1, len(c.Overall.Requests))), diagnosis.ShareOf(int64(total), int64(c.Time()))
 }
@@ -167,7 +168,7 @@ func none(c *diagnosis.Case) string {
 	return "no time of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " went into it"
 }
 
-// blank returns the time of measured requests of which nothing at all is known; its callers share it.
+// blank returns the time of measured requests of which nothing is known; its callers share it.
 func blank(c *diagnosis.Case) []diagnosis.Span {
 	return slices.Clip(c.Once("blank", func() any { return findBlank(c) }).([]diagnosis.Span))
 }
@@ -192,13 +193,13 @@ func findBlank(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// concerned are the requests of which a mean is told: those of the one endpoint that has nearly all
-// of some spans, else all that are measured.
+// concerned is the requests over which a mean is given: those of the one endpoint that has nearly all of some spans,
+// else all that are measured.
 type concerned struct {
-	endpoint string // of which they are, "" if there is only one, or they are of several
+	endpoint string // that of these requests; "" if there is only one, or they belong to several
 	several  bool
 	requests int
-	time     Duration // of these requests
+	time     Duration // the time of these requests
 }
 
 // nearlyAllOf is the share of the spans' time from which on one endpoint has nearly all of it.
@@ -246,7 +247,7 @@ func whose(c *diagnosis.Case, spans []diagnosis.Span) concerned {
 // mean is a total as a mean over these requests.
 func (w concerned) mean(total Duration) Duration { return total / Duration(max(1, w.requests)) }
 
-// words say a total as a mean over these requests, which ones they are, and its share of their time.
+// words says a total as a mean over these requests, names them, and says its share of their time.
 func (w concerned) words(total Duration) string {
 	share := diagnosis.Percent(diagnosis.ShareOf(int64(total), int64(w.time)))
 	text := diagnosis.Human(w.mean(total)) + " on average"
@@ -259,7 +260,7 @@ func (w concerned) words(total Duration) string {
 	return text + " (" + share + " of all request time)"
 }
 
-// inRequest is the same as evidence: what, and then of what kind, a request of them has of the total.
+// inRequest is the same mean as evidence; its name is what, the endpoint if there is one, and kind.
 func (w concerned) inRequest(what, kind string, total Duration) diagnosis.Evidence {
 	if w.endpoint != "" {
 		what += " of " + w.endpoint

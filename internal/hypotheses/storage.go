@@ -9,8 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// storage is what the processes that serve had of storage while they served, whether or
-// not a request waited for it.
+// storage is what the processes that serve did with storage while they served, whether or not a request waited for it.
 type storage struct {
 	known bool // it was recorded
 	timeline.Usage
@@ -58,10 +57,10 @@ func storageOf(c *diagnosis.Case) storage {
 	return s
 }
 
-// syncP99 is how long the longest syncs took; 0 if none waited.
+// syncP99 is the p99 of the syncs; 0 if none waited.
 func (s *storage) syncP99() Duration { return diagnosis.Quantile(s.syncs, 99) }
 
-// diskEvidence are numbers that hold of the whole service.
+// diskEvidence returns numbers about the whole service.
 func (s *storage) diskEvidence() []diagnosis.Evidence {
 	if !s.known {
 		return nil
@@ -74,7 +73,7 @@ func (s *storage) diskEvidence() []diagnosis.Evidence {
 	return append(ev, s.device.evidence()...)
 }
 
-// diskWords say them where no request waited for a disk.
+// diskWords says them if no request waited for a disk.
 func (s *storage) diskWords() string {
 	text := "no request waited for a disk: the service read " + diagnosis.Bytes(s.Fetched) + " from storage, and "
 	if len(s.syncs) == 0 {
@@ -84,7 +83,7 @@ func (s *storage) diskWords() string {
 		diagnosis.Plural(s.requests, "request")
 }
 
-// faultEvidence are numbers that hold of the whole service.
+// faultEvidence returns numbers about the whole service.
 func (s *storage) faultEvidence() []diagnosis.Evidence {
 	if !s.known {
 		return nil
@@ -96,7 +95,7 @@ func (s *storage) faultEvidence() []diagnosis.Evidence {
 	return append(ev, s.growth.evidence()...)
 }
 
-// faultWords say them where no request slept in a page fault.
+// faultWords says them if no request slept in a page fault.
 func (s *storage) faultWords() string {
 	return "no request slept in a page fault: the service had " + perRequestText(s.Minor+s.Major, s.requests) + " a request, and " +
 		diagnosis.Thousands(s.Major) + " of all read from storage" + s.growth.words()

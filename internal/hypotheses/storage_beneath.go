@@ -6,8 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// device is the block device that requests of the whole host spent most time at, while
-// the service served.
+// device is the block device at which requests of the whole host spent the most time while the service served.
 type device struct {
 	known    bool
 	name     string
@@ -42,8 +41,8 @@ func busiestDevice(c *diagnosis.Case, from, to diagnosis.Time) device {
 	return d
 }
 
-// watchedAll reports that a hook was active all the time: some are ended when they cost
-// too much, and then what was counted is not all.
+// watchedAll reports whether a hook was active all the time: some are ended when they cost too much, and then not all
+// was counted.
 func watchedAll(c *diagnosis.Case, hook string) bool {
 	for _, m := range c.Missing {
 		if m.What == hook {
@@ -53,8 +52,7 @@ func watchedAll(c *diagnosis.Case, hook string) bool {
 	return c.Recorded(hook)
 }
 
-// evidence says how busy it was. Requests at once are their summed time by that of the
-// clock.
+// evidence says how busy it was. The number of requests at once is their summed time divided by that of the clock.
 func (d *device) evidence() []diagnosis.Evidence {
 	if !d.known || d.observed <= 0 {
 		return nil
@@ -73,7 +71,7 @@ func (d *device) evidence() []diagnosis.Evidence {
 type growth struct {
 	known    bool
 	mappings int   // of a file from 1 MiB on, of memory from 16 MiB on
-	larger   int   // of them those of a file that was mapped smaller before, or mremap
+	larger   int   // of them: those of a file that was mapped smaller before, or by mremap
 	largest  int64 // bytes
 	waits    int   // of a thread for the lock of the address space
 	waited   Duration
@@ -120,7 +118,7 @@ func (g *growth) evidence() []diagnosis.Evidence {
 	return ev
 }
 
-// words follow a sentence about page faults.
+// words continues a sentence about page faults.
 func (g *growth) words() string {
 	if !g.known {
 		return ""
@@ -132,8 +130,8 @@ func (g *growth) words() string {
 	return text + ", " + diagnosis.Plural(g.waits, "wait") + " for the lock of the address space (longest " + diagnosis.Human(g.longest) + ")"
 }
 
-// behindMemoryLock is the share of time in page faults that was spent waiting for the
-// lock of the address space, and who changed that most of all meanwhile; "" not known.
+// behindMemoryLock returns the share of time in page faults that was spent waiting for the lock of the address space,
+// and which thread changed the address space for most of it; "" not known.
 func behindMemoryLock(c *diagnosis.Case, s *spent) (diagnosis.Share, string) {
 	var behind Duration
 	owners := tally{}

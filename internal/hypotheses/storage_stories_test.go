@@ -4,13 +4,13 @@ import "github.com/getdwell/dwell/recording"
 
 const storageHooks = allHooks + " blocks memory storage syncs"
 
-// fault lets the thread sleep, without interruption, in a page fault of a file.
+// fault makes the thread sleep, without interruption, in a page fault of a file.
 func (t *thread) fault(until recording.Time, file recording.FileID) {
 	off := t.blocked(until, 10*us, "", "")
 	off.State, off.WakerKind, off.File, off.Major, off.Fetched = recording.OffDisk, recording.WakerInterrupt, file, 1, 65536
 }
 
-// fsync lets the thread sync a file that it wrote to: it sleeps twice.
+// fsync makes the thread sync a file that it wrote to: it sleeps twice.
 func (t *thread) fsync(took recording.Time, file recording.FileID) {
 	for i, until := range []recording.Time{t.at + took - took/4, t.at + took - 10*us} {
 		off := t.blocked(until, 10*us, "fsync", "")
@@ -21,7 +21,7 @@ func (t *thread) fsync(took recording.Time, file recording.FileID) {
 	}
 }
 
-// syncWhole lets the thread sync a file in a while of which it sleeps but for a quarter; the sync is recorded.
+// syncWhole makes the thread sync a file; it sleeps for a quarter of that time. The sync is recorded.
 func (t *thread) syncWhole(took recording.Time, file recording.FileID) {
 	since := t.at
 	t.compute(took / 2)

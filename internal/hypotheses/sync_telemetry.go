@@ -15,10 +15,15 @@ func syncTelemetry() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "sync-telemetry",
 		Title: "Requests send metrics, logs or traces themselves",
-		Doc: "Supported by what the threads of requests do to get metrics, logs and traces out: sending datagrams to StatsD or syslog, waiting for the lock around that (one taken right before " +
-			"a send, or whose holder sends), waiting for the interpreter's lock right after it (each send gives it up) or at the same place in the code, calling collectors, writing log files, and whatever they wait for beneath the functions of a logging library that hand a record to its outputs (Python's logging, loguru, Logback, Log4j 2, Ruby's Logger). " +
-			"How long a send computes is not recorded: since the thread's last event at most, of which the lower quartile is taken. Sends by threads that serve no request are counted, and cost no request anything. " +
-			"Taken out of each request: all of that, and what it waits less for an interpreter that no longer computes beneath the functions that send, by replay; what the machine's other work is spared is not predicted.",
+		Doc: "A thread of its own could do that beside the requests.\n\n" +
+			"Support: what the threads of requests do to get metrics, logs and traces out:\n\n" +
+			"- They send datagrams to StatsD or syslog. How long a send computes is not recorded. It is at most the time since the thread's last event, and the lower quartile of those times is taken.\n" +
+			"- They wait for the lock around that (one taken right before a send, or whose holder sends).\n" +
+			"- They wait for the interpreter's lock right after a send (each send gives it up), or at the same place in the code.\n" +
+			"- They call collectors, and write log files.\n" +
+			"- They wait for anything beneath the functions of a logging library that hand a record to its outputs (Python's logging, loguru, Logback, Log4j 2, Ruby's Logger).\n\n" +
+			"Not this: sends by threads that serve no request. They are counted, and cost no request anything.\n\n" +
+			"Saving: all of that is taken out of each request. So is what it waits less, by replay, for an interpreter that no longer computes beneath the functions that send. What other work of the machine is spared is not predicted.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "refresh-under-lock", "interpreter-lock", "pool-exhausted", "n-plus-one", "slow-peer", "disk", "run-queue", "cpu-bound", "accept-queue", "load"},
 		Test:     testSyncTelemetry,
@@ -29,13 +34,13 @@ func syncTelemetry() diagnosis.Hypothesis {
 type exported struct {
 	stays  []stay
 	by     [sendKinds]Duration
-	unsure []diagnosis.Span // waits right before a send, it is not known for what
-	sends  int              // datagrams in the time of requests
+	unsure []diagnosis.Span // waits right before a send, for something unknown
+	sends  int              // datagrams sent in the time of requests
 	peers  map[string]int
 	sites  tally
-	sited  Duration // all of these
+	sited  Duration // the sum of these
 	lines  tally    // the same with their lines
-	logged Duration // of by, what gets logs out otherwise than by waiting for a file
+	logged Duration // of by: what gets logs out other than by waiting for a file
 }
 
 func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
@@ -55,7 +60,7 @@ func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// request adds what one request spent: not what others did while it waited for a thread.
+// request adds what one request spent, without what others did while it waited for a thread.
 func (e *exported) request(t *telemetry, r *timeline.Request) {
 	for s := r.Segments(); s.Next(); {
 		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread {
@@ -163,7 +168,7 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 	}
 	at, _ := e.sites.most()
 	place, from := peer, ""
-	if known := diagnosis.ShareOf(int64(e.sited), int64(total)); at != "" && known >= diagnosis.Whole/20 { // else of nearly all of it the place is not known
+	if known := diagnosis.ShareOf(int64(e.sited), int64(total)); at != "" && known >= diagnosis.Whole/20 { // else the place is unknown for nearly all of it
 		line, _ := e.lines.most()
 		place, from = at+" to "+peer, ", most of all in "+cmp.Or(line, at)
 		if known < diagnosis.Whole/10 {
@@ -185,13 +190,13 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(gone), behindStrands(t.c, gone, e.stays)...),
-		AtLeast:  true, // what is computed to make what is sent is not told from other work
+		AtLeast:  true, // what is computed to make what is sent cannot be told from other work
 		Evidence: ev,
 	}
 }
 
-// gone is what requests do not spend without it: with what they spend on it themselves, what they wait
-// less for an interpreter that does not compute beneath the functions that send.
+// gone returns what requests do not spend without it: what they spend on it themselves, and what they wait less for an
+// interpreter that does not compute beneath the functions that send.
 func (e *exported) gone(t *telemetry) []stay {
 	sends := map[string]bool{}
 	for name, d := range e.sites {
@@ -209,7 +214,7 @@ func (e *exported) gone(t *telemetry) []stay {
 	return out
 }
 
-// queuedFor says how much of what goes is that requests wait less for an interpreter, if that is much.
+// queuedFor says how much less requests wait for an interpreter, if that is much.
 func queuedFor(c *diagnosis.Case, less []stay) string {
 	mean, share := perMean(c, diagnosis.Total(spansOf(less)))
 	if share < c.Open {
@@ -218,7 +223,7 @@ func queuedFor(c *diagnosis.Case, less []stay) string {
 	return "; without it a request would wait " + diagnosis.Human(mean) + " less for the interpreter"
 }
 
-// parts says what it is made of, if it is more than the sends themselves.
+// parts says what the time is made of, if that is more than the sends themselves.
 func (e *exported) parts(t *telemetry) string {
 	n := Duration(max(1, len(t.c.Overall.Requests)))
 	var said []string
@@ -233,7 +238,7 @@ func (e *exported) parts(t *telemetry) string {
 	return "; " + strings.Join(said, ", ")
 }
 
-// runtime is that of the process whose requests wait.
+// runtime returns the runtime of the process whose requests wait.
 func (t *telemetry) runtime(e *exported) recording.Runtime {
 	if len(e.stays) == 0 {
 		return recording.RuntimeNative
@@ -241,7 +246,7 @@ func (t *telemetry) runtime(e *exported) recording.Runtime {
 	return runtimeOf(t.c, t.c.Strands[e.stays[0].strand].Process)
 }
 
-// logs reports that most of the time gets logs out.
+// logs reports whether most of the time gets logs out.
 func (e *exported) logs(total Duration) bool { return 2*(e.by[sendFile]+e.logged) > total }
 
 // fix says what to do about what most of the time goes to: log files, collectors or datagrams.
@@ -270,7 +275,7 @@ func (e *exported) fix(t *telemetry, total Duration) string {
 	return general
 }
 
-// collectorFix says how what collectors get is sent beside requests.
+// collectorFix says how to send what collectors get beside the requests.
 func collectorFix(rt recording.Runtime) string {
 	const general = "do not wait for the collector: keep what it is to get in a bounded queue, and send many at once beside the requests; "
 	switch rt {

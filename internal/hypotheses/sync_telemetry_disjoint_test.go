@@ -7,7 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// TestSendingsAreDisjoint: a timed wait goes on over a send between its parts, which then takes no time of its own.
+// TestSendingsAreDisjoint: a timed wait goes on over a send between its parts, and the send then takes no time of its
+// own.
 func TestSendingsAreDisjoint(t *testing.T) {
 	list := []sending{
 		{window{10, 100}, sendInterpreter, 0},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTelemetryFix: waits for a log file, or for a collector's answer, are not mended by batches of datagrams.
+// TestTelemetryFix: batches of datagrams do not help against waits for a log file, or for a collector's answer.
 func TestTelemetryFix(t *testing.T) {
 	for want, by := range map[string]map[sendKind]Duration{
 		"write the log":     {sendCPU: 1 * milli, sendFile: 3 * milli},

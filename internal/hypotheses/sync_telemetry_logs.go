@@ -8,9 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// logFunctions are those through which logging libraries hand a record to its outputs,
-// by the ends of their names, and of the file where that name alone could be anybody's:
-// whatever a thread waits for beneath them, it waits to get a log out.
+// logFunctions are the functions through which logging libraries hand a record to its outputs, by the ends of their
+// names, and by the file if the name alone could be anybody's. Whatever a thread waits for beneath them, it waits to
+// get a log out.
 var logFunctions = []struct {
 	of         recording.FrameType
 	name, file string
@@ -31,7 +31,7 @@ func logFunction(f *recording.Frame) bool {
 	return false
 }
 
-// logStacks tells of each stack whether it gets a log out; nil if none does.
+// logStacks reports for each stack whether it gets a log out; nil if none does.
 func logStacks(c *diagnosis.Case) []bool {
 	out, some := make([]bool, len(c.Stacks)), false
 	for i := range c.Stacks { // a caller comes before what it calls
@@ -45,13 +45,13 @@ func logStacks(c *diagnosis.Case) []bool {
 	return out
 }
 
-// logs reports that a stack gets a log out.
+// logs reports whether a stack gets a log out.
 func (t *telemetry) logs(id timeline.StackID) bool {
 	return id != timeline.None && t.logging != nil && t.logging[id]
 }
 
-// logKind tells what a wait beneath the functions of a logging library is for. That for
-// the interpreter's lock, or for the collector, would be anywhere else too.
+// logKind tells what a wait beneath the functions of a logging library is for. Waits for the interpreter's lock, or for
+// the collector, do not count: they would be anywhere else too.
 func logKind(cause timeline.Cause) (sendKind, bool) {
 	switch cause {
 	case timeline.CauseLock:
@@ -64,9 +64,8 @@ func logKind(cause timeline.Cause) (sendKind, bool) {
 	return 0, false
 }
 
-// logCalls finds the calls that get logs out: those whose stacks tell, and, where nearly
-// all of one operation of a peer of which a stack is known do so, the others of it, whose
-// stacks were not taken.
+// logCalls finds the calls that get logs out: those whose stacks show it. If nearly all calls of one operation of a
+// peer with a known stack do, the others of that operation count too: their stacks were not taken.
 func (t *telemetry) logCalls() {
 	if t.logging == nil {
 		return
@@ -107,7 +106,7 @@ func (t *telemetry) logCalls() {
 	}
 }
 
-// logCall tells whether a stack of a call is known, and whether one gets a log out.
+// logCall reports whether a stack of a call is known, and whether one gets a log out.
 func (t *telemetry) logCall(call *timeline.Call) (named, shown bool) {
 	for _, id := range waitStacks(t.c, call) {
 		named = true

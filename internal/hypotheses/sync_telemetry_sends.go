@@ -18,27 +18,27 @@ const (
 	sendCPU         sendKind = iota // it computes in a send
 	sendLock                        // it waits for the lock around sends
 	sendInterpreter                 // it waits for the interpreter's lock, which a send gives up
-	sendAsleep                      // it is off the CPU within a send: the receiver's queue is full, or it took the processor
+	sendAsleep                      // it is off the CPU within a send: the receiver's queue is full, or the receiver took the processor
 	sendCall                        // it waits for a collector's answer
 	sendFile                        // it waits for a log file
-	sendUnsure                      // it waits right before a send, it is not known for what
+	sendUnsure                      // it waits right before a send, for something unknown
 	sendKinds
 )
 
-// String says what is spent so.
+// String says what the time is spent on.
 func (k sendKind) String() string {
 	return [...]string{"the sends themselves, at most", "waits for the lock around them", "waits for the interpreter's lock that sends give up",
 		"off the CPU within sends", "calls to collectors", "waits for log files", ""}[k]
 }
 
 const (
-	// afterSend is within how long after a send a wait begins that the send led to.
+	// afterSend is how soon after a send a wait begins that the send led to.
 	afterSend = 50 * diagnosis.Time(milli) / 1000
-	// beforeSend is within how long after a wait for a lock around sends its thread sends.
+	// beforeSend is how soon after a wait for a lock around sends its thread sends.
 	beforeSend = 30 * diagnosis.Time(milli) / 1000
-	// sendAtMost bounds what is taken for the computing of a send.
+	// sendAtMost is the most that is taken for the computing of a send.
 	sendAtMost = milli / 10
-	// sendsTold is from how many sends on they say what one takes.
+	// sendsTold is how many sends are needed to tell what one takes.
 	sendsTold = 8
 )
 
@@ -56,24 +56,24 @@ type telemetry struct {
 	sends   map[timeline.StrandID][]int     // indexes of datagrams, in order of their ends
 	on      map[timeline.StrandID][]sending // in order, disjoint
 	total   int                             // datagrams
-	typical Duration                        // that a send computes, at most
+	typical Duration                        // what a send computes, at most
 	locks   map[timeline.LockID]*lockSends
 	holders map[timeline.LockID]*heldSums
 	sites   map[string]*lockSends // by place in code
-	logging []bool                // of each stack: it gets a log out
+	logging []bool                // by stack: whether it gets a log out
 	logged  map[timeline.CallID]bool
 }
 
-// heldSums is when a lock was had, as far as that is known, and when by somebody who sent something with it.
+// heldSums is when a lock was held, as far as that is known, and when by a holder that sent something with it.
 type heldSums struct{ held, sends busySum }
 
 // lockSends is how much of the time in waits at a lock or place goes with sends.
 type lockSends struct {
-	all, with   Duration // right before or after a send of the waiter, or behind a holder that sends
-	held, sends Duration // of those whose holder is known, and of that those in which it sends
+	all, with   Duration // right before or after a send of the waiting strand, or behind a holder that sends
+	held, sends Duration // of waits whose holder is known; of that, while it sends
 }
 
-// telemetryOf returns that of a case; its callers share it.
+// telemetryOf returns the telemetry of a case; its callers share it.
 func telemetryOf(c *diagnosis.Case) *telemetry {
 	return c.Shared("telemetry", func() any { return newTelemetry(c) }).(*telemetry)
 }
@@ -109,18 +109,18 @@ func newTelemetry(c *diagnosis.Case) *telemetry {
 	return t
 }
 
-// any reports that something gets telemetry out at all.
+// any reports whether anything gets telemetry out at all.
 func (t *telemetry) any() bool { return len(t.calls)+len(t.logged)+len(t.sends)+len(t.on) > 0 }
 
 func (t *telemetry) isCall(id timeline.CallID) bool { return t.calls[id] || t.logged[id] }
 
-// last is the time of the last event of a strand before one of its sends ended: it came
-// to a CPU, or it had sent before.
+// last returns when the last event of a strand was before one of its sends ended: it came to a CPU, or it had sent
+// before.
 func (t *telemetry) last(s timeline.StrandID, k int) diagnosis.Time {
 	d := &t.c.Datagrams[t.sends[s][k]]
 	from := d.From
 	if d.From < d.To {
-		return from // it slept in it
+		return from // it slept in the send
 	}
 	ivs := t.c.Strands[s].Intervals
 	i, _ := slices.BinarySearchFunc(ivs, d.To, func(iv timeline.Interval, at diagnosis.Time) int { return cmp.Compare(iv.To, at) })
@@ -132,13 +132,13 @@ func (t *telemetry) last(s timeline.StrandID, k int) diagnosis.Time {
 		return from
 	}
 	if before := t.c.Datagrams[t.sends[s][k-1]].To; !ran || before > from {
-		from = before // whether it ran meanwhile or not is not known
+		from = before // whether it ran meanwhile is not known
 	}
 	return from
 }
 
-// measure finds what a send computes, at most: the lower quartile of the times since the
-// thread's event before it, of those in which it can have done little else.
+// measure finds what a send computes, at most: the lower quartile of the times since the thread's event before it. Only
+// times in which it can have done little else count.
 func (t *telemetry) measure() {
 	var took []Duration
 	for s, list := range t.sends {
@@ -155,13 +155,12 @@ func (t *telemetry) measure() {
 	}
 }
 
-// relevant reports the causes of waits that sends may lead to.
+// relevant reports whether sends may lead to waits of a cause.
 func relevant(cause timeline.Cause) bool {
 	return cause == timeline.CauseLock || cause == timeline.CauseInterpreterLock || cause == timeline.CauseCondition
 }
 
-// beside tells whether a wait of a strand begins right after one of its sends, and whether
-// it ends right before one.
+// beside reports whether a wait of a strand begins right after one of its sends, and whether it ends right before one.
 func (t *telemetry) beside(w *timeline.Wait) (after, before bool) {
 	list := t.sends[w.Strand]
 	k, _ := slices.BinarySearchFunc(list, w.From, func(d int, at diagnosis.Time) int { return cmp.Compare(t.c.Datagrams[d].To, at+1) })
@@ -207,8 +206,8 @@ func entry[K comparable](m map[K]*lockSends, k K) *lockSends {
 	return m[k]
 }
 
-// whileHeld returns for how much of a wait its lock's holder is known, and in how much of that this one
-// had sent something with it. Holders of many are not gone through for each wait that they share.
+// whileHeld returns for how much of a wait its lock's holder is known, and for how much of that the holder had sent
+// something with it. If a lock has many holders, they are not visited for each wait that they share.
 func (t *telemetry) whileHeld(w *timeline.Wait) (held, sends Duration) {
 	if len(w.Holds) > manyPieces && w.Lock != timeline.None {
 		of, in := t.heldBy(w.Lock), diagnosis.Span{From: w.From, To: w.To}
@@ -250,8 +249,8 @@ func (t *telemetry) sentIn(h timeline.Hold) bool {
 	return len(t.sent(h.Strand, from, h.To+1)) > 0
 }
 
-// mostly reports that two thirds of the waits at a lock or place go with sends: a thread that has lost the
-// processor, or the interpreter, between a wait and a send hides that they go together.
+// mostly reports whether two thirds of the waits at a lock or place go with sends. A thread that loses the processor,
+// or the interpreter, between a wait and a send hides that they go together.
 func (x *lockSends) mostly() bool { return x != nil && 3*x.with >= 2*x.all && x.all > 0 }
 
 // collect lists what a strand does to get telemetry out.
@@ -278,8 +277,8 @@ func (t *telemetry) collect(s timeline.StrandID) {
 	}
 }
 
-// disjoint takes from each of what overlaps, in order of beginning, what the ones before it have: what is sent
-// between the parts of a timed wait lies in that.
+// disjoint cuts from each of some spans that overlap, in order of beginning, what the ones before it cover. What is
+// sent between the parts of a timed wait lies in that wait.
 func disjoint(list []sending) (out []sending) {
 	var end diagnosis.Time
 	for _, x := range list {
@@ -290,7 +289,7 @@ func disjoint(list []sending) (out []sending) {
 	return out
 }
 
-// kind tells what a wait has to do with sends, if it has.
+// kind tells what a wait has to do with sends, if anything.
 func (t *telemetry) kind(w *timeline.Wait) (sendKind, bool) {
 	if w.Cause == timeline.CauseDisk {
 		return sendFile, t.logs(w.Stack) || logFile(t.c, w.Off)
@@ -316,14 +315,14 @@ func (t *telemetry) kind(w *timeline.Wait) (sendKind, bool) {
 	switch {
 	case w.Cause == timeline.CauseLock:
 		return kind, before
-	case after && t.interpreted(w.Strand): // a futex of which nothing tells more
+	case after && t.interpreted(w.Strand): // a futex of which nothing more is known
 		return sendInterpreter, true
 	}
 	return sendUnsure, before
 }
 
-// logFile reports that a wait for a disk is for a log's file, by its name. Whoever waits until data is on a device
-// needs it there, as a journal does that databases, too, call *.log: that is no telemetry.
+// logFile reports whether a wait for a disk is for a log's file, by its name. A thread that waits until data is on a
+// device needs it there, as for a journal, which databases also call *.log: that is no telemetry.
 func logFile(c *diagnosis.Case, off *timeline.Off) bool {
 	return strings.HasSuffix(c.FileName(off), ".log") && !slices.Contains(timeline.SyncCalls, off.Syscall)
 }
@@ -333,7 +332,7 @@ func (t *telemetry) interpreted(s timeline.StrandID) bool {
 	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
 }
 
-// within returns what a strand does of it in a span.
+// within returns what of that a strand does in a span.
 func (t *telemetry) within(s timeline.StrandID, from, to diagnosis.Time) []sending {
 	list := t.on[s]
 	i, _ := slices.BinarySearchFunc(list, from+1, func(x sending, at diagnosis.Time) int { return cmp.Compare(x.to, at) })
@@ -368,8 +367,8 @@ func (t *telemetry) background() (n int) {
 	return n
 }
 
-// holderSent is the time in waits for the locks around sends whose holder is known, and in
-// how much of it that one sent.
+// holderSent returns the time in waits for the locks around sends whose holder is known, and in which share of it the
+// holder sent.
 func (t *telemetry) holderSent() (held Duration, share diagnosis.Share) {
 	var sends Duration
 	for _, x := range t.locks {

@@ -37,8 +37,7 @@ func telemetryStories() []story {
 	}
 }
 
-// counted lets a request send metrics under a lock; after each it waits for the
-// interpreter.
+// counted makes a request send metrics under a lock; after each it waits for the interpreter.
 func counted(metrics int, interpreter recording.Time) func(t *thread, burst int) {
 	m := &mutex{}
 	return func(t *thread, _ int) {
@@ -79,8 +78,8 @@ func heldStories() []story {
 	}
 }
 
-// reserved lets a request lock a row by a statement, ask another service, update the row, and commit; who
-// locks the same row waits for the commit, and has the answer so late after that.
+// reserved makes a request lock a row by a statement, ask another service, update the row, and commit. A request that
+// locks the same row waits for the commit, and has its answer so late after that.
 func reserved(locks string, same bool, late recording.Time) func(t *thread, burst int) {
 	sessions := map[recording.ThreadID]*outgoing{}
 	var free recording.Time
@@ -105,8 +104,8 @@ func reserved(locks string, same bool, late recording.Time) func(t *thread, burs
 	}
 }
 
-// amidCommits lets every other thread commit a short transaction again and again, while such a statement
-// of the others on the same table takes long.
+// amidCommits makes every other thread commit a short transaction again and again, while a statement of the others on
+// the same table takes long.
 func amidCommits(verb string) func(t *thread, burst int) {
 	sessions := map[recording.ThreadID]*outgoing{}
 	return func(t *thread, burst int) {
@@ -142,7 +141,7 @@ func (t *thread) session() *outgoing {
 	}
 }
 
-// statement asks a session something; the answer takes so long.
+// statement sends a statement on a session; the answer takes so long.
 func (t *thread) statement(o *outgoing, c *recording.Command, state recording.Transaction, took recording.Time) {
 	if o.bytes[recording.Write] == 0 {
 		t.add(t.at, &recording.ConnProtocol{Conn: o.id, Protocol: recording.ProtocolPostgres})

@@ -10,8 +10,11 @@ func tlsHandshake() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "tls-handshake",
 		Title: "TLS handshakes take long or are never resumed",
-		Doc: "Supported by the TLS phase of requests' calls. Taken out of each request: that, what it computes between the connection and the handshake's first byte, and what it waits for an event loop that is busy with the handshakes of others, by replaying the arrivals through the loop without them; at least: what the peer does when the handshake is over for us is part of its answer. The share of handshakes that resumed an earlier session and the CPU time inside them are " +
-			"evidence. Where connections are opened needlessly the handshakes are a consequence of connection-churn.",
+		Doc: "A connection or a session that is kept would save them.\n\n" +
+			"Support: the TLS phase of requests' calls. The share of handshakes that resumed an earlier session, and the CPU time inside them, are evidence.\n\n" +
+			"Not this: if connections are opened needlessly, the handshakes are a consequence of connection-churn.\n\n" +
+			"Saving: that phase is taken out of each request, and what it computes between the connection and the handshake's first byte. What it waits for an event loop that is busy with the handshakes of others is taken out by replaying the " +
+			"arrivals through the loop without them. The saving is a lower bound: what the peer does when the handshake is over for us is part of its answer.",
 		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookTLS},
 		Test:  testTLSHandshake,
 	}
@@ -68,14 +71,14 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 			Next:     "dwell show REC --slowest 3 shows the tls phase of single calls",
 			Spans:    append(spans, knockOn(c, work)...),
 			Evidence: ev,
-			AtLeast:  true, // what the peer does when its part is over, and to encrypt, is not told apart
+			AtLeast:  true, // what the peer does after its part, and to encrypt, cannot be told apart
 		}}
 	}
 	return res
 }
 
-// handshakes returns the time of requests in TLS handshakes, what of it is their own work, and all
-// of it by who worked.
+// handshakes returns the time of requests in TLS handshakes, the part of it that is their own work, and all of it with
+// the strand that worked.
 func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpan) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
@@ -93,7 +96,7 @@ func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpa
 	return spans, cpu, work
 }
 
-// prepares reports own work for a handshake: what is done between the connection and its first byte.
+// prepares reports whether a segment is own work for a handshake, done between the connection and its first byte.
 func prepares(c *diagnosis.Case, s *timeline.Segment) bool {
 	if s.Phase != timeline.PhaseConnect || s.Call == timeline.None || !ownCPU(s) {
 		return false

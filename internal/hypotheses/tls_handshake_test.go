@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/build"
 )
 
-// Each request of a loop makes a handshake of 0.9 ms of its own work: without them the others wait
-// less for the loop, too.
+// Each request of a loop makes a handshake of 0.9 ms of own work. Without the handshakes the others wait less for the
+// loop, too.
 func TestHandshakesKeepOthersFromTheLoop(t *testing.T) {
 	tl, err := build.Recording(done(loopOf(false, 80, 1200*us, cheap), 60))
 	if err != nil {

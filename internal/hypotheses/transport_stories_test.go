@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// transportStories are services whose messages wait in sockets, in line behind others on a
-// connection, for processes to begin, or for helpers.
+// transportStories are services whose messages wait: in sockets, in line behind others on a connection, for processes
+// to begin, or for helpers.
 func transportStories() []story {
 	python := func(each func(t *thread, i int)) func() *recording.Recording {
 		return func() *recording.Recording { return done(serve(newScenario(recording.RuntimePython), each), 30) }
@@ -77,7 +77,7 @@ func transportStories() []story {
 	}
 }
 
-// keptLate makes a call on the kept connection, the end of whose request leaves late.
+// keptLate makes a call on the kept connection; the end of its request leaves late.
 func (t *thread) keptLate(late, remote recording.Time, window int64) {
 	if t.kept == nil {
 		t.kept = t.dial(200 * us)
@@ -87,7 +87,7 @@ func (t *thread) keptLate(late, remote recording.Time, window int64) {
 	t.add(written+late+remote, &recording.Late{Conn: t.kept.id, Offset: t.kept.bytes[recording.Write], Left: written + late, Window: window})
 }
 
-// turnedAway tries to connect to where nobody listens.
+// turnedAway tries to connect to an address at which nothing listens.
 func (t *thread) turnedAway(rtt recording.Time) {
 	t.conns++
 	t.port++
@@ -96,8 +96,7 @@ func (t *thread) turnedAway(rtt recording.Time) {
 	t.add(t.at-5*us, &recording.Closed{Conn: t.conns, By: recording.ClosedRefused})
 }
 
-// dropped makes a call on a connection of its own, whose first segment may be lost: it is sent
-// again after a second.
+// dropped makes a call on a connection of its own. If its first segment is lost, that is sent again after a second.
 func (t *thread) dropped(lost bool) {
 	began, way := t.at, 200*us
 	if lost {
@@ -111,8 +110,8 @@ func (t *thread) dropped(lost bool) {
 	t.hangUp(o, recording.ClosedByUs)
 }
 
-// behind asks Redis something on a connection on which work of no request had asked something
-// else, "" for nothing, just before the request came; that takes so long from now on.
+// behind sends Redis a command on a connection. Just before the request came, work of no request had sent another
+// command on it ("": none), which takes so long from now on.
 func (t *thread) behind(ahead string, takes recording.Time) {
 	o := t.kept
 	if o == nil {
@@ -144,8 +143,8 @@ func (t *thread) behind(ahead string, takes recording.Time) {
 	reply(asked + takes + 200*us)
 }
 
-// helperScenario is a service whose requests start a program and wait for a helper thread that
-// reads what it writes.
+// helperScenario is a service whose requests start a program and wait for a helper thread that reads the program's
+// output.
 func helperScenario() *scenario {
 	s := newScenario(recording.RuntimeRuby)
 	const helper = 50
@@ -176,15 +175,15 @@ func helperScenario() *scenario {
 	return s
 }
 
-// wokenBy says which thread ended the sleep that is over.
+// wokenBy sets the thread that ended the sleep that is over.
 func (t *thread) wokenBy(by recording.ThreadID) {
 	off := t.events[len(t.events)-1].Fact.(*recording.Off)
 	off.WakerKind, off.Waker, off.Release, off.Arg = recording.WakerThread, by, 1, 0x100*int64(t.id)
 }
 
-// recycledScenario is a service of one worker process at a time, each of which ends after six
-// requests; 40 ms lie between two requests. What comes before a worker is there is declared as of
-// another process, if there is one that listened.
+// recycledScenario is a service with one worker process at a time, each of which ends after six requests; requests come
+// 40 ms apart. Connections that come before a worker is there are declared to belong to another process, if there is
+// one that listened.
 func recycledScenario(listened recording.ProcessID) *scenario {
 	s := newScenario(recording.RuntimePython)
 	const each, apart, start = 6, 40_000 * us, 300_000 * us
@@ -217,13 +216,13 @@ func recycledScenario(listened recording.ProcessID) *scenario {
 	return s
 }
 
-// acceptFor takes up a connection on which a request comes at a time, for a process.
+// acceptFor accepts a connection, on which a request comes at a time, for a process.
 func (t *thread) acceptFor(p recording.ProcessID, arrives recording.Time) {
 	t.accept(max(arrives, t.at))
 	t.events[len(t.events)-1].Fact.(*recording.Conn).Process = p
 }
 
-// fewRequests are 7 long ones, on two threads.
+// fewRequests plays 7 long requests, on two threads.
 func fewRequests() *scenario {
 	s := newScenario(recording.RuntimePython)
 	on := []*thread{s.worker(1, 1000*us), s.worker(2, 1000*us)}
@@ -237,7 +236,7 @@ func fewRequests() *scenario {
 	return s
 }
 
-// Few requests decide nothing, but what they show is said.
+// Few requests decide nothing, but what they show is reported.
 func TestFewRequestsHaveLeads(t *testing.T) {
 	d := diagnosed(t, fewRequests())
 	leads := map[string]bool{}
@@ -254,7 +253,7 @@ func TestFewRequestsHaveLeads(t *testing.T) {
 	}
 }
 
-// rushing plays requests of which all that miss a cache fill it.
+// rushing plays requests that fill a cache; all that miss it do so.
 func rushing() *scenario {
 	s := newScenario(recording.RuntimePython)
 	pool := crew(s, 8, "exec")

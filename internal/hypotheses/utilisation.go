@@ -13,8 +13,7 @@ const (
 	second Duration = 1_000_000_000
 )
 
-// watchedSlow is how many slow requests stand for all of them where each costs a
-// walk over a strand's intervals.
+// watchedSlow is how many slow requests stand for all of them if each costs a walk over a strand's intervals.
 const watchedSlow = 100
 
 // demand returns the share of a span in which a strand ran or wanted to run.
@@ -23,16 +22,16 @@ func demand(c *diagnosis.Case, id timeline.StrandID, from, to diagnosis.Time) di
 	return diagnosis.Whole - diagnosis.ShareOf(int64(asleep), int64(to.Sub(from)))
 }
 
-// around returns the second around a request's start, inside the time that was recorded
-// and that requests were measured in.
+// around returns the second around a request's start, within what was recorded and the time in which requests were
+// measured.
 func around(c *diagnosis.Case, r *timeline.Request) (from, to diagnosis.Time) {
 	first, last := c.Busy()
 	half, window := diagnosis.Time(second/2), c.WindowAt(r.Start)
 	return max(first, window.From, r.Start-half), min(last, window.To, r.Start+half)
 }
 
-// loopDemand returns how much of the time the loop that slow requests depend on wanted
-// to run while they arrived, and that loop; None if they depend on none.
+// loopDemand returns the loop that slow requests depend on, and for how much of the time it wanted to run while they
+// arrived; None if they depend on none.
 func loopDemand(c *diagnosis.Case) (busiest diagnosis.Share, loop timeline.StrandID) {
 	loop = timeline.None
 	for i := range c.Symptoms {
@@ -60,12 +59,12 @@ func loopDemand(c *diagnosis.Case) (busiest diagnosis.Share, loop timeline.Stran
 // host is the whole machine over the time that requests were measured in.
 type host struct {
 	known                     bool
-	quota                     bool            // whether a quota stopped the service could be seen
+	quota                     bool            // it could be seen whether a quota stopped the service
 	cpus                      int64           // 0: not known
 	busy, pressure, throttled diagnosis.Share // of the processors; of the time; of the time
 	stolen                    diagnosis.Share // of the processors' time, given by a hypervisor to others
 	overflows                 int64
-	running                   int64 // tenths: threads that run or are ready to, on average, the sampling one included
+	running                   int64 // in tenths: threads that run or are ready to, on average, the sampling one included
 }
 
 func hostLoad(c *diagnosis.Case) (h host) {

@@ -21,9 +21,9 @@ var (
 	replay = flag.Bool("play", false, "write the recordings of the imagined services anew; with -update")
 )
 
-// TestVerdicts diagnoses every recording in testdata: the folder is the hypothesis,
-// the file's name the verdict that it must get, and the lines that begin with "#>" what
-// else is said about it. Files named live-* are cuts of recordings of live services.
+// TestVerdicts diagnoses every recording in testdata. The folder is the hypothesis, the file's name is the verdict that
+// it must get, and the lines that begin with "#>" hold what else is said about it. Files named live-* are cuts of
+// recordings of live services.
 func TestVerdicts(t *testing.T) {
 	if *replay {
 		if !*update {
@@ -84,7 +84,7 @@ func verdict(t *testing.T, file, id, want string) {
 	}
 }
 
-// say puts into words what a diagnosis says about one hypothesis, and what came first.
+// say writes what a diagnosis says about one hypothesis, and what came first.
 func say(d *diagnosis.Diagnosis, id string) string {
 	var b strings.Builder
 	for i, f := range d.Findings {

@@ -53,7 +53,7 @@ func (s *scenario) frame(id recording.FrameID, name string) *recording.Frame {
 	return &recording.Frame{ID: id, Type: recording.FrameJVM, Function: name, Line: 40 + int64(id)}
 }
 
-// computeIn lets the thread compute in some code; every other millisecond is sampled.
+// computeIn makes the thread compute in some code; every other millisecond is sampled.
 func (t *thread) computeIn(d recording.Time, path string) {
 	id := t.stack(path)
 	for at := 500 * us; at < d; at += 2000 * us {
@@ -62,7 +62,7 @@ func (t *thread) computeIn(d recording.Time, path string) {
 	t.compute(d)
 }
 
-// blocked lets the thread wait in a syscall in some code, as sleep does.
+// blocked makes the thread wait in a syscall in some code, as sleep does.
 func (t *thread) blocked(until, ready recording.Time, syscall, path string) *recording.Off {
 	if path != "" {
 		t.add(t.at+4*us, &recording.StackAt{Thread: t.id, Stack: t.stack(path), Origin: recording.StackBlocked})

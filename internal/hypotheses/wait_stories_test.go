@@ -160,8 +160,7 @@ func (t *thread) answered(status int64, remote recording.Time) {
 	}
 }
 
-// keptBack lets the socket keep the end of each answer for a while, as is known when the
-// next request arrives.
+// keptBack makes the socket keep the end of each answer for a while. That is known when the next request arrives.
 func keptBack(d recording.Time) func(t *thread, i int) {
 	var wrote recording.Time
 	return func(t *thread, i int) {
@@ -172,8 +171,8 @@ func keptBack(d recording.Time) func(t *thread, i int) {
 	}
 }
 
-// inTLS is a service whose requests make calls inside TLS in some code, in which
-// # stands for the number of the call.
+// inTLS is a service whose requests make calls inside TLS in some code; # in its path stands for the number of the
+// call.
 func inTLS(calls int, path string) func() *recording.Recording {
 	return func() *recording.Recording {
 		s := newScenario(recording.RuntimePython)

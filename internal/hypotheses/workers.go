@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// workers are the threads that requests wait for, each of which serves one at a time,
-// and the spans in which they served some.
+// workers maps the threads that requests wait for, each of which serves one request at a time, to the spans in which
+// they served one.
 type workers map[timeline.StrandID][]window
 
 // waitedFor returns the workers that requests waited for, unread.
@@ -37,20 +37,20 @@ func waitedFor(c *diagnosis.Case) workers {
 	return w
 }
 
-// forWorker reports whether a segment is a wait for a worker that serves a request of
-// another connection: one that waits for an earlier one of its own is no queue of ours.
+// forWorker reports whether a segment is a wait for a worker that serves a request of another connection. A request
+// that waits for an earlier one of its own connection is in no queue of ours.
 func forWorker(c *diagnosis.Case, r *timeline.Request, s *timeline.Segment) bool {
 	return s.Phase == timeline.PhaseUnread && s.Cause == timeline.CausePool &&
 		(s.Blocker == timeline.None || c.Requests[s.Blocker].Conn != r.Conn)
 }
 
-// others reports that a wait of a request, unread, for a worker is mostly for one that serves others. A sum of many pieces
-// does not tell for whom each was, nor when.
+// others reports whether a request's wait, unread, for a worker is mostly for one that serves others. If the wait is a
+// sum of many pieces, it is not known for whom each was, nor when.
 func (w workers) others(r *timeline.Request, s *timeline.Segment) bool {
 	return s.Blocker != timeline.None || s.Strand == r.Strand && 2*within(w[s.Strand], r.Start, r.FirstRead) >= s.To.Sub(s.From)
 }
 
-// busy returns how much of the time the workers were serving while slow requests came.
+// busy returns for how much of the time the workers were serving while slow requests came.
 func (w workers) busy(c *diagnosis.Case) diagnosis.Share {
 	var most diagnosis.Share
 	for i := range c.Symptoms {
@@ -83,10 +83,9 @@ func within(ws []window, from, to diagnosis.Time) (d Duration) {
 	return d
 }
 
-// behindTheirOwn are, by request, waits for the one worker that reads their connection, which
-// serves others and turns to them as soon as it is done, while another worker of its process slept
-// and had nothing to do from their beginning to their end, and none was woken: with one queue for
-// all it would have taken them.
+// behindTheirOwn returns, by request, waits for the one worker that reads their connection. That worker serves others,
+// and turns to the request as soon as it is done. Another worker of its process slept and had nothing to do from the
+// beginning of the wait to its end, and none was woken: with one queue for all it would have taken the request.
 func behindTheirOwn(c *diagnosis.Case) map[diagnosis.RequestID][]diagnosis.Span {
 	served, out := servedByThread(c), map[diagnosis.RequestID][]diagnosis.Span{}
 	for _, id := range c.With(timeline.CausePool) {
@@ -113,8 +112,8 @@ func (w workers) atOnce(c *diagnosis.Case, r *timeline.Request) bool {
 	return n > 0 && !timeline.Slept(c.Timeline, r.Strand, list[n-1].to, r.FirstRead)
 }
 
-// someIdle reports whether, beside one worker, another one of its process has nothing to do in a
-// span, and sleeps, and none that has was woken.
+// someIdle reports whether, beside one worker, another one of its process has nothing to do in a span and sleeps, and
+// no such worker was woken.
 func (w workers) someIdle(c *diagnosis.Case, beside timeline.StrandID, span diagnosis.Span) bool {
 	idle := false
 	for other, windows := range w {
@@ -135,7 +134,7 @@ func (w workers) someIdle(c *diagnosis.Case, beside timeline.StrandID, span diag
 	return idle
 }
 
-// servedByThread is when each thread that serves one request at a time served some, in order.
+// servedByThread returns when each thread that serves one request at a time served one, in order.
 func servedByThread(c *diagnosis.Case) workers {
 	w := workers{}
 	for i := range c.Requests {
@@ -150,7 +149,7 @@ func servedByThread(c *diagnosis.Case) workers {
 	return w
 }
 
-// ownWorker says that requests wait for workers of their own; nil if none does.
+// ownWorker is the candidate for waits for workers of their own; nil if there are none.
 func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) *diagnosis.Candidate {
 	if len(own) == 0 {
 		return nil
@@ -174,14 +173,15 @@ func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) 
 	}
 }
 
-// A request that sleeps may look now and then whether a thread or process is done with something, which no fact says is for the
-// request: without the sleep it would wait for that.
+// A request that sleeps may look now and then whether a thread or process is done with something, which no fact shows
+// to be for the request. Without the sleep it would wait for that.
 
-// handsOn is how often a helper may hand on to another at most, for each is looked for among all threads.
+// handsOn is how often helpers may hand on to further ones, at most, because each is searched for among all threads.
 const handsOn = 4
 
-// helpers are the threads that serve no request and that those who do let go on, of which each does as much as half of what the
-// one does that does most, by what each did: from when somebody ended its wait until it waits so again.
+// helpers returns the threads that serve no request and are let go on by those that do, or by other helpers. Each does
+// at least half as much as the one that does most. It returns what each did: from when somebody ended its wait until it
+// waits so again.
 func helpers(c *diagnosis.Case) map[timeline.StrandID][]window {
 	letGo := map[timeline.StrandID]bool{}
 	for i := range c.Requests {
@@ -211,7 +211,7 @@ func helpers(c *diagnosis.Case) map[timeline.StrandID][]window {
 	return work
 }
 
-// handedBy reports a sleep of a thread that one of some others ended.
+// handedBy reports whether a thread's sleep was ended by one of some others.
 func handedBy(c *diagnosis.Case, iv *timeline.Interval, by map[timeline.StrandID]bool) bool {
 	if iv.State != timeline.StateSleeping || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
 		return false
@@ -220,8 +220,8 @@ func handedBy(c *diagnosis.Case, iv *timeline.Interval, by map[timeline.StrandID
 	return known && by[s]
 }
 
-// helps reports a thread whose sleeps, as far as threads end them, mostly some others do; those of Go's hand goroutines about, which
-// are seen themselves.
+// helps reports whether most of a thread's sleeps that threads end are ended by some others. Go's threads are left out:
+// they hand goroutines about, which are seen themselves.
 func helps(c *diagnosis.Case, s timeline.StrandID, others map[timeline.StrandID]bool) bool {
 	of := &c.Strands[s]
 	if of.Goroutine != recording.NoGoroutine || runtimeOf(c, of.Process) == recording.RuntimeGo {
@@ -247,7 +247,8 @@ func lengthOf(ws []window) (of Duration) {
 	return of
 }
 
-// workOf is when a helper works, in order: it waits for more where others ended such a sleep, or its time was up.
+// workOf returns when a helper works, in order. It waits for more in sleeps that others ended, and in sleeps of that
+// kind whose time was up.
 func workOf(c *diagnosis.Case, s timeline.StrandID, others map[timeline.StrandID]bool) (out []window) {
 	ivs, idle := c.Strands[s].Intervals, map[string]bool{}
 	for i := range ivs {
@@ -272,7 +273,7 @@ func workOf(c *diagnosis.Case, s timeline.StrandID, others map[timeline.StrandID
 	return out
 }
 
-// atWork reports that a helper works within a millisecond after a time.
+// atWork reports whether a helper works within a millisecond after a time.
 func atWork(work map[timeline.StrandID][]window, at diagnosis.Time) bool {
 	for _, ws := range work {
 		if within(ws, at, at+diagnosis.Time(milli)) > 0 {
@@ -282,8 +283,8 @@ func atWork(work map[timeline.StrandID][]window, at diagnosis.Time) bool {
 	return false
 }
 
-// helped replays helpers that do for each of some requests, in order of when it was asked for that, as much as they did in the mean:
-// it returns when they are done with it.
+// helped replays helpers that do for each of some requests, in the order in which it was asked for, as much as they did
+// in the mean. It returns when they are done with each.
 func helped(work map[timeline.StrandID][]window, asked []diagnosis.Time) []diagnosis.Time {
 	var all Duration
 	for _, ws := range work {
@@ -305,7 +306,8 @@ type nap struct {
 	stays []stay
 }
 
-// naps are those that sleep; and, where most of an endpoint do, its others, of whom no sleep is told.
+// naps returns the naps of requests that sleep; and, if most of an endpoint's requests do, of its others, for which no
+// sleep is seen.
 func (s *spent) naps(c *diagnosis.Case, work map[timeline.StrandID][]window) (out []nap) {
 	sleep, of := map[diagnosis.RequestID]bool{}, map[string]int{}
 	for i, k := 0, 0; i < len(s.stays); i = k {

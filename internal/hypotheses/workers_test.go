@@ -9,9 +9,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// twoWorkers plays two threads, each of which reads connections of its own. Every third time the first
-// has a page to render for 30 ms, and a tile is asked for on its other connection meanwhile; the
-// second serves something for so long, and so long after the first began computes something of its own.
+// twoWorkers plays two threads, each of which reads its own connections. Every third time the first has a page to
+// render for 30 ms, and a tile is asked for on its other connection meanwhile. The second thread serves something for
+// second us; and, computes us after the first began, computes something of its own.
 func twoWorkers(second, computes int) *recording.Recording {
 	l := goLines{
 		`000000001us manifest cpus=2 hooks="sched io sockets arrivals"`,
@@ -53,9 +53,9 @@ func twoWorkers(second, computes int) *recording.Recording {
 	return l.recording()
 }
 
-// Each connection belongs to one worker: what is asked of the one that renders waits, though the
-// other has nothing to do. Where that one is busy as well, or computes as the tile is asked for, after
-// 5 ms, it might wait all the same.
+// Each connection belongs to one worker. A request to the worker that renders waits, though the other worker has
+// nothing to do. If the other worker is busy as well, or computes as the tile is asked for, after 5 ms, the request
+// might wait all the same.
 func TestRequestsWaitForTheWorkerOfTheirConnection(t *testing.T) {
 	for _, x := range []struct {
 		second, computes int
@@ -73,8 +73,9 @@ func TestRequestsWaitForTheWorkerOfTheirConnection(t *testing.T) {
 	}
 }
 
-// Workers of two processes that take from one socket are one queue, by which requests wait for either; of
-// two sockets at one port each process has its own, behind which a request waits though the other one is idle.
+// If workers of two processes take from one socket, they are one queue, and requests wait for whichever is free. If
+// there are two sockets at one port, each process has its own queue, and a request waits behind it though the other
+// process is idle.
 func TestWorkersOfProcessesAtOnePort(t *testing.T) {
 	for servers, second := range map[int]int{2: 1, 1: 0} {
 		s := newScenario(recording.RuntimePython)

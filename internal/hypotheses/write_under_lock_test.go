@@ -9,10 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Whoever holds the lock of a log waits 5 ms for a pipe to take its line: there is nothing
-// to fetch first.
-// So it is where a socket is waited for until it takes more, in a call that waits for
-// answers as well.
+// The holder of a log's lock waits 5 ms for a pipe to take its line: there is nothing to fetch first. The same is true
+// if it waits until a socket takes more, in a call that also waits for answers.
 func TestALockHeldOverAWriteIsMendedOtherwise(t *testing.T) {
 	const appending = "com.shop.Log.append < com.shop.Handler.handle"
 	for _, test := range []struct {
