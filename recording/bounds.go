@@ -5,34 +5,34 @@ import (
 	"strings"
 )
 
-// What a recording can hold. A number beyond is a damaged file's, or was made up: its fact is
-// left out, so that no reader has to ask of each number what it might come to.
+// The values that a recording can hold. A number beyond them comes from a damaged or forged file. The fact that
+// contains it is left out, so that readers need not check each number.
 const (
-	maxSpan  = Time(1) << 52  // 52 days: how far facts lie from the first one
-	maxTime  = int64(1) << 61 // 73 years: how long a host has been up, or all its processors together have run
+	maxSpan  = Time(1) << 52  // 52 days: the largest distance of a fact from the first one
+	maxTime  = int64(1) << 61 // 73 years: the longest uptime of a host, or CPU time of all its processors together
 	maxBytes = int64(1) << 57 // of an address space; more than a connection carries
 	maxCount = int64(1) << 40
-	maxSmall = int64(1) << 31 // ids that a recorder gives, and what the kernel numbers
+	maxSmall = int64(1) << 31 // ids that a recorder assigns, and numbers that the kernel assigns
 	maxEnum  = 1 << 10
 	maxText  = 16 << 10 // bytes of a string
 	maxDepth = 4 << 10  // frames of a stack
 )
 
-// leftOut is the hook that a Loss names where a reader left facts out.
+// leftOut is the hook that a Loss names if a reader left facts out.
 const leftOut = "reader"
 
-// limit is what one field may say, besides 0.
+// limit bounds the values of one field; 0 is always allowed.
 type limit struct {
 	from, to int64
-	near     bool // a time, so near to that of its event
+	near     bool // a time, which has to be near that of its event
 }
 
 func (l *limit) allows(v int64, at Time) bool {
 	return l.from <= v && v <= l.to && (!l.near || Time(v)-at <= maxSpan && at-Time(v) <= maxSpan)
 }
 
-// limits classes every number of every kind, by the name of its field. Where kinds mean
-// different things by one name, the kind's is put before it, and that one counts.
+// limits classifies every number of every kind by the name of its field. If kinds give one name different meanings,
+// the entry with the kind's name before it takes precedence.
 func limits() map[string]limit {
 	all, unlimited := map[string]limit{}, limit{from: math.MinInt64, to: math.MaxInt64} // addresses, and ids that a program gives out
 	for _, class := range []struct {
@@ -59,7 +59,7 @@ func limits() map[string]limit {
 // bounds are the limits of the numbers of every kind, in the order of its Visit.
 type bounds [][]limit
 
-// newBounds panics if a field is not classed: what reads a new fact has to know what it may say.
+// newBounds panics if a field is not classified: a reader of a new fact has to know which values it can have.
 func newBounds() bounds {
 	all, by := limits(), bounds{}
 	for _, k := range Kinds() {
@@ -85,11 +85,11 @@ func newBounds() bounds {
 	return by
 }
 
-// boundVisitor tells whether all that a fact says is within bounds.
+// boundVisitor checks whether all values of a fact are within bounds.
 type boundVisitor struct {
 	at     Time
 	limits []limit
-	next   int // of them
+	next   int // index into limits
 	wrong  bool
 }
 
@@ -101,7 +101,7 @@ func (b *boundVisitor) Int(_ string, v *int64) {
 	b.next++
 }
 
-// Enum implements Visitor. What has no name is of a newer version.
+// Enum implements Visitor. A value without a name comes from a newer version.
 func (b *boundVisitor) Enum(_ string, _ []string, v *int64) {
 	b.wrong = b.wrong || *v < 0 || *v > maxEnum
 }
@@ -109,22 +109,21 @@ func (b *boundVisitor) Enum(_ string, _ []string, v *int64) {
 // Str implements Visitor.
 func (b *boundVisitor) Str(_ string, v *string) { b.wrong = b.wrong || len(*v) > maxText }
 
-// eventsAtOnce is how many events are looked at in one piece.
+// eventsAtOnce is how many events are checked in one piece.
 const eventsAtOnce = 1 << 14
 
-// screen leaves out the events that no recording can hold.
+// screen leaves out events whose values no recording can hold.
 type screen struct {
 	bounds bounds
-	first  Time // of the recording
+	first  Time // the time of the recording's first event
 	begun  bool
 	depths map[StackID]int
-	left   int64 // how many were left out
+	left   int64 // number of events left out
 }
 
 func newScreen() *screen { return &screen{bounds: newBounds(), depths: map[StackID]int{}} }
 
-// within returns the next events of a recording, in the same memory, without those that no
-// recording can hold.
+// within returns the next events of a recording, in the same memory, without those that no recording can hold.
 func (s *screen) within(by Workers, events []Event) []Event {
 	if len(events) == 0 {
 		return events
@@ -158,12 +157,12 @@ func (s *screen) within(by Workers, events []Event) []Event {
 	return kept
 }
 
-// loss tells of what was left out of a recording between two times.
+// loss reports the events that were left out of a recording between two times.
 func (s *screen) loss(from, to Time) Event {
 	return Event{to, &Loss{Hook: leftOut, Count: s.left, From: from}}
 }
 
-// told is where in front of (0) or behind (1) a recording's last event the loss stands: an End closes it.
+// told returns where the loss is inserted: before (0) or after (1) a recording's last event. An End stays last.
 func (s *screen) told(last Event) int {
 	if _, ended := last.Fact.(*End); ended {
 		return 0
@@ -171,8 +170,7 @@ func (s *screen) told(last Event) int {
 	return 1
 }
 
-// hold reports whether an event is within the bounds of its kind, in a recording that begins
-// at a time.
+// hold reports whether an event is within the bounds of its kind, in a recording that begins at first.
 func (b bounds) hold(v *boundVisitor, e *Event, first Time) bool {
 	if e.Time < 0 || int64(e.Time) > maxTime || e.Time-first > maxSpan || first-e.Time > maxSpan {
 		return false
@@ -186,7 +184,7 @@ func (b bounds) hold(v *boundVisitor, e *Event, first Time) bool {
 	return !v.wrong
 }
 
-// tooDeep reports that a fact is a stack beyond what is walked.
+// tooDeep reports whether a fact is a stack deeper than maxDepth.
 func tooDeep(depths map[StackID]int, fact Fact) bool {
 	s, ok := fact.(*Stack)
 	if !ok {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What no recording can hold is left out, and said to be: here of a recording without fault,
-// of which one number is another.
+// Load leaves out impossible values and reports that: each case changes one number of a sound recording.
 func TestLoadLeavesOutWhatNoRecordingHolds(t *testing.T) {
 	for _, c := range []struct{ old, new string }{
 		{"since=105 woken=115", "since=-9223372036854775808 woken=115"},
@@ -47,7 +46,7 @@ func TestLoadLeavesOutWhatNoRecordingHolds(t *testing.T) {
 	}
 }
 
-// A time that is none, lengths that are not known and addresses are no reason.
+// Missing times, unknown lengths and addresses are valid.
 func TestLoadKeepsWhatIsOdd(t *testing.T) {
 	rec, err := ParseText(strings.NewReader(fmt.Sprintf(`100 manifest
 110 off thread=1 since=0 woken=0 arg=%d sp=%d

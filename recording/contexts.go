@@ -1,7 +1,7 @@
 package recording
 
-// Context says of which context of Python another one is a copy, when the copy was first seen
-// to do something, or something that is a copy of it. ID is positive.
+// Context names the context of Python from which another context was copied. It is recorded when the copy, or a copy
+// of it, is first seen to do something. ID is positive.
 type Context struct {
 	Process ProcessID
 	ID      ContextID

@@ -1,5 +1,5 @@
-// Package recording holds the facts that dwell observes about a running service, and
-// their two forms: an append-only binary file and a text of one event a line.
+// Package recording holds the facts that dwell observes about a running service. It reads and writes their two forms:
+// an append-only binary file, and a text with one event per line.
 //
 // # Text form
 //
@@ -11,14 +11,12 @@
 //	2ms       chunk conn=3 thread=1 dir=write bytes=180 first=2ms
 //	9ms       missing what=no-btf why="the kernel has no BTF"
 //
-// Numbers are decimal, with optional underscores. A number with a unit (ns, us, ms,
-// s) is a length of time in nanoseconds; times count from zero, so 2ms is the time
-// 2000000. A string is quoted as in Go unless it consists of letters, digits and any
-// of _./:@{}*+-; an enum is written by name, or as a number if it has none. Fields
-// that are absent are zero or empty. A # at the start of a line or after a space
-// begins a comment. A kind that this version does not know is kept as an UnknownFact; there
-// quotes tell strings from numbers. Lines may be in any order: readers sort events
-// by time and keep the order of lines at equal times.
+// Numbers are decimal, with optional underscores. A number with a unit (ns, us, ms, s) is a length of time in
+// nanoseconds. Times count from zero, so 2ms is the time 2000000. A string is quoted as in Go unless it consists of
+// letters, digits and any of _./:@{}*+-. An enum is written by name, or as a number if it has no name. Absent fields
+// are zero or empty. A # at the start of a line or after a space begins a comment. A kind that this version does not
+// know is kept as an UnknownFact; in it, quotes distinguish strings from numbers. Lines may be in any order: readers
+// sort events by time and keep the order of lines with equal times.
 //
 // # Binary form
 //

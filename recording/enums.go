@@ -1,7 +1,6 @@
 package recording
 
-// Every enum is an int64 with its names in a table: the names are what the text
-// form and the schema of the binary form carry.
+// Every enum is an int64 with a table of names. The text form and the schema of the binary form use these names.
 type (
 	// Side says who opened a connection, seen from the watched process.
 	Side int64
@@ -11,13 +10,13 @@ type (
 	Closer int64
 	// OffState is why a thread left its CPU.
 	OffState int64
-	// WakerKind classifies who made a thread runnable.
+	// WakerKind classifies what made a thread runnable.
 	WakerKind int64
 	// Protocol is what the first bytes of a connection turned out to be.
 	Protocol int64
 	// Runtime is the language runtime of a process.
 	Runtime int64
-	// TLSRecord classifies one TLS record by what its header and position tell.
+	// TLSRecord classifies one TLS record by its header and its position.
 	TLSRecord int64
 	// Tristate is a yes or no that may be unknown.
 	Tristate int64
@@ -27,7 +26,7 @@ type (
 	FrameType int64
 	// StackOrigin says on what occasion a stack was taken.
 	StackOrigin int64
-	// Outcome is what the beginning of a reply says of its command.
+	// Outcome is the result of a command, as the beginning of its reply states it.
 	Outcome int64
 	// Transaction is the state of a database session after a reply.
 	Transaction int64
@@ -81,9 +80,9 @@ const (
 	ProtocolPostgres
 	ProtocolStatsD  // of datagrams
 	ProtocolSyslog  // of datagrams
-	ProtocolUDP     // exchanges over UDP of which nothing else is known
-	ProtocolMySQL   // MariaDB's, too
-	ProtocolFastCGI // its requests are those of HTTP
+	ProtocolUDP     // exchanges over UDP about which nothing else is known
+	ProtocolMySQL   // MariaDB's too
+	ProtocolFastCGI // its requests are recorded as HTTP requests
 )
 
 // Runtimes.
@@ -142,9 +141,9 @@ const (
 const (
 	OutcomeUnknown Outcome = iota
 	OutcomeOK
-	OutcomeNone  // no error, and no value: what was asked for does not exist
+	OutcomeNone  // no error and no value: the key or row does not exist
 	OutcomeError // the command failed
-	OutcomeFatal // and the server ends the session
+	OutcomeFatal // the command failed and the server ends the session
 )
 
 // Transactions.
@@ -152,7 +151,7 @@ const (
 	TransactionUnknown Transaction = iota
 	TransactionIdle                // none is open
 	TransactionOpen
-	TransactionFailed // open, and waits to be rolled back
+	TransactionFailed // open, and has to be rolled back
 )
 
 var (
@@ -196,7 +195,7 @@ func (v OffState) String() string { return enumName(offNames, int64(v)) }
 // String returns the name used in the text form.
 func (v WakerKind) String() string { return enumName(wakerNames, int64(v)) }
 
-// SQL reports the protocols of databases with sessions, statements and transactions.
+// SQL reports whether the protocol is that of a database with sessions, statements and transactions.
 func (v Protocol) SQL() bool { return v == ProtocolPostgres || v == ProtocolMySQL }
 
 // String returns the name used in the text form.

@@ -13,8 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated part of docs/recording-format.md, and testdata")
 
-// Files carry their own schema: what another version wrote under the name of a kind
-// is read by its columns.
+// Files carry their own schema: facts that another version wrote under a kind's name are read by its columns.
 func TestFilesOfOtherVersions(t *testing.T) {
 	num := func(name string, v int64) Field { return Field{Name: name, Int: v} }
 	str := func(name, v string) Field { return Field{Name: name, IsStr: true, Str: v} }
@@ -40,8 +39,8 @@ func TestFilesOfOtherVersions(t *testing.T) {
 	}
 }
 
-// The files in testdata were written by earlier versions and must stay readable. Add
-// one when the format changes; never rewrite one that was released.
+// The files in testdata were written by earlier versions and must stay readable. Add one when the format changes;
+// never rewrite one that was released.
 func TestFilesOfEarlierVersionsStayReadable(t *testing.T) {
 	const text, binary = "testdata/v1.txt", "testdata/v1.dwell"
 	if *update {
@@ -114,7 +113,7 @@ func TestKindsAreDocumented(t *testing.T) {
 	}
 }
 
-// Numbers in the table are those of the constants, in order without gap.
+// Numbers in the table are those of the constants, in order and without gaps.
 func TestKindsAreNumbered(t *testing.T) {
 	for i, k := range Kinds() {
 		if f := k.New(); int(k.Kind) != i+1 || f.Kind() != k.Kind {

@@ -8,19 +8,19 @@ import (
 	"sort"
 )
 
-// Part says which facts of a recording are wanted. The zero value wants all.
+// Part says which facts of a recording are wanted. The zero value asks for all.
 type Part struct {
-	// Most is about how many facts are handed over of a recording that has more: those of some windows of
-	// time that are spread over its length. 0: there is no bound.
+	// Most is about how many facts are passed on from a recording that has more: those of some windows of time,
+	// spread over its length. 0: no limit.
 	Most int64
-	// Around names a time, with all there is around a window of its own; nil: windows are spread.
+	// Around chooses a time; one window around it is then passed on completely. nil: windows are spread.
 	Around func(Overview) (Time, error)
-	// Brief says that facts are looked at while they are handed over, and not kept: of an Off, a Chunk, an
-	// HTTPRequest or an HTTPResponse the memory is used again then.
+	// Brief says that the caller looks at each fact only while it is passed on. The memory of an Off, a Chunk, an
+	// HTTPRequest or an HTTPResponse is reused after that.
 	Brief bool
 }
 
-// Overview is what is known of a recording before its facts are.
+// Overview is what is known about a recording before its facts are read.
 type Overview struct {
 	Start, End Time
 	Clocks     []Event // in order of time
@@ -29,24 +29,24 @@ type Overview struct {
 // Span is a part of a recording's time.
 type Span struct{ From, To Time }
 
-// Excerpt says what part of a recording was handed over.
+// Excerpt says which part of a recording was passed on.
 type Excerpt struct {
-	Windows  []Span // in order; the last one may end behind the recording
-	Requests int64  // whose heads came in on connections to the watched processes, in Windows
-	Of       int64  // the same, in all of the recording
+	Windows  []Span // in order; the last one may end after the recording
+	Requests int64  // requests to the watched processes whose heads arrived in Windows
+	Of       int64  // the same for the whole recording
 }
 
-// glance is what a first reading notes of a block. It is no fact: it stands in the place of all of them.
+// glance is a summary that the first reading makes of a block. It is not a fact: it replaces all facts of the block.
 type glance struct {
 	low     Time // of the earliest event
 	at      Time // of the first event in the block
-	span    Span // of those within maxSpan of that
+	span    Span // of the events within maxSpan of at
 	facts   int64
-	inbound []ConnID // that are declared
-	asked   []ConnID // of each head of a request
-	conn    ConnID   // the highest
+	inbound []ConnID // declared in the block
+	asked   []ConnID // one for each head of a request
+	conn    ConnID   // the highest id
 	noted   []Event  // each Clock and Gap
-	code    []Event  // each Frame and Stack, of which nothing else here tells
+	code    []Event  // each Frame and Stack, which no other field covers
 }
 
 // Kind implements Fact.
@@ -55,7 +55,7 @@ func (*glance) Kind() Kind { return KindNone }
 // Visit implements Fact.
 func (*glance) Visit(Visitor) {}
 
-// glanceAt adds an event that stands for all of a block.
+// glanceAt adds one event that stands for a whole block.
 func (d *decoder) glanceAt(c *cursor) error {
 	g := &glance{low: math.MaxInt64}
 	for _, row := range d.kinds {
@@ -104,7 +104,7 @@ func (d *decoder) glanceAt(c *cursor) error {
 	return nil
 }
 
-// values reads the values of an event, of which those in set are not zero.
+// values reads the values of an event; the bits of set say which ones are not zero.
 func (row *readerRow) values(c *cursor, set uint64, values *[maxColumns]int64) {
 	clear(values[:row.width])
 	for ; set != 0; set &= set - 1 {
@@ -125,14 +125,14 @@ func (g *glance) see(t Time) {
 	}
 }
 
-// code reports whether facts of a kind say what code there is: whenever they are written, they are of the
-// recording's beginning, so that they come before all that refers to them.
+// code reports whether facts of a kind describe code. Such facts count as being at the beginning of the recording,
+// whenever they were written, so that they precede everything that refers to them.
 func (row *readerRow) code() bool {
 	return row.spec != nil && (row.spec.Kind == KindFrame || row.spec.Kind == KindStack)
 }
 
-// noted reports whether a glance takes something from facts of a kind: by the places of columns that this
-// version gives them.
+// noted reports whether a glance uses values of facts of a kind. It reads them by the column positions of this
+// version.
 func (row *readerRow) noted() bool {
 	if row.spec == nil || !row.exact {
 		return false
@@ -160,23 +160,23 @@ func (g *glance) note(t Time, kind Kind, values *[maxColumns]int64) {
 	}
 }
 
-// outline is what is known of a file after its first reading.
+// outline is what is known about a file after its first reading.
 type outline struct {
 	Overview
-	floors   []Time  // before which no event is in a block or in one behind it, by block
+	floors   []Time  // by block: no event in it or in a later block is earlier
 	spans    []Span  // of each block
-	at       []Time  // when each block began: no earlier than those before it
-	before   []int64 // how many facts are in those before it
+	at       []Time  // when each block began: never earlier than the blocks before it
+	before   []int64 // number of facts in the blocks before it
 	facts    int64
 	requests int64
-	conn     ConnID // the highest
-	rests    []Span // of the recorder, in order
+	conn     ConnID // the highest id
+	rests    []Span // pauses of the recorder, in order
 	inbound  connSet
-	code     []Event // each Frame and Stack of all blocks but the first that has facts
-	first    int     // which that is
+	code     []Event // each Frame and Stack of all blocks except the first that has facts
+	first    int     // index of that first block
 }
 
-// connSet is a set of connections, in little memory where their ids follow each other.
+// connSet is a set of connections. It needs little memory if their ids are consecutive.
 type connSet map[ConnID]*[connPage / 64]uint64
 
 const connPage = 1 << 10
@@ -195,7 +195,7 @@ func (s connSet) has(id ConnID) bool {
 	return page != nil && page[uint64(id)%connPage/64]&(1<<(uint64(id)%64)) != 0
 }
 
-// add adds the next block: none, if it is of no facts.
+// add adds the next block, which may have no facts.
 func (o *outline) add(block []Event) {
 	var g *glance
 	if len(block) > 0 {
@@ -215,7 +215,7 @@ func (o *outline) add(block []Event) {
 		o.Start, o.End = g.span.From, g.span.To
 	}
 	at := g.at
-	if max(at-o.Start, o.Start-at) <= maxSpan { // else what it says is left out
+	if max(at-o.Start, o.Start-at) <= maxSpan { // otherwise its facts are left out
 		o.Start, o.End = min(o.Start, g.span.From), max(o.End, g.span.To)
 	} else {
 		at = o.End
@@ -243,7 +243,7 @@ func (o *outline) add(block []Event) {
 	}
 }
 
-// end is called when there are no more blocks.
+// end is called after the last block.
 func (o *outline) end() {
 	for i := len(o.floors) - 2; i >= 0; i-- {
 		o.floors[i] = min(o.floors[i], o.floors[i+1])
@@ -253,18 +253,18 @@ func (o *outline) end() {
 	slices.SortStableFunc(o.rests, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 }
 
-// Windows are long enough to hold most requests whole, as many as that leaves, and never so few that a
-// recording's hour is told by one of its minutes.
+// Windows are long enough to contain most requests completely, and there are as many of them as that allows. But
+// there are never so few that one minute would represent a whole hour.
 const (
 	windowLong  = Time(10_000_000_000)
 	fewWindows  = 4
 	manyWindows = 24
-	golden      = 0.6180339887498949 // multiples of it lie evenly between 0 and 1, in step with nothing
+	golden      = 0.6180339887498949 // its multiples modulo 1 are evenly spread, and in step with nothing periodic
 )
 
-// windows are those of which facts are wanted; nil: all of it. Each is of as many facts as the others, and
-// somewhere in one of as many equal parts of all facts: where more goes on they are shorter, so that each request is
-// in one with the same chance.
+// windows returns the windows whose facts are wanted; nil: the whole recording. Each window holds the same number of
+// facts, and lies somewhere in one of as many equal parts of all facts. So windows are shorter where more happens,
+// and each request has the same chance to be in one.
 func (o *outline) windows(p Part) ([]Span, error) {
 	if p.Most <= 0 || o.facts <= p.Most {
 		return nil, nil
@@ -288,7 +288,7 @@ func (o *outline) windows(p Part) ([]Span, error) {
 	return o.settled(list), nil
 }
 
-// timeOf is when a block began, that which holds the n-th fact; behind the end if there are no so many.
+// timeOf returns when the block that holds the n-th fact began, or a time after the end if there are fewer facts.
 func (o *outline) timeOf(n int64) Time {
 	if n >= o.facts {
 		return o.End + 1
@@ -297,7 +297,7 @@ func (o *outline) timeOf(n int64) Time {
 	return o.at[max(0, i-1)]
 }
 
-// around is a window of the block that holds a time and so many facts, at least, on either side.
+// around returns a window: the block that contains at, and at least so many facts on either side.
 func (o *outline) around(at Time, facts int64) Span {
 	next := sort.Search(len(o.at), func(i int) bool { return o.at[i] > at })
 	w := Span{min(at, o.timeOf(o.before[max(0, next-1)]-facts)), o.End + 1}
@@ -310,7 +310,7 @@ func (o *outline) around(at Time, facts int64) Span {
 	return w
 }
 
-// settled are windows that neither overlap nor begin or end in the recorder's rests.
+// settled returns the windows without overlaps, and none begins or ends in a pause of the recorder.
 func (o *outline) settled(list []Span) (out []Span) {
 	for _, w := range list {
 		for _, r := range o.rests {
@@ -331,13 +331,13 @@ func (o *outline) settled(list []Span) (out []Span) {
 			out = append(out, w)
 		}
 	}
-	if out == nil { // nothing but rests, or one block
+	if out == nil { // nothing but pauses, or a single block
 		out = []Span{{o.Start, o.End + 1}}
 	}
 	return out
 }
 
-// between reports, by block, that none of its events is in one of these windows, or near one.
+// between reports, for each block, whether all its events lie outside these windows and not close to one.
 func (o *outline) between(windows []Span) []bool {
 	out := make([]bool, len(o.spans))
 	for i, b := range o.spans {

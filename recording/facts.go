@@ -1,8 +1,7 @@
 package recording
 
-// Visitor is shown every field of a fact, in the order that the binary and the
-// text form use. Reader, writer, text form, schema and validator are Visitors, so a
-// fact's layout is written once: in its Visit method.
+// Visitor is shown every field of a fact, in the order of the binary form and the text form. Reader, writer, text
+// form, schema and validator are Visitors. So a fact's layout is written once: in its Visit method.
 type Visitor interface {
 	Int(name string, v *int64)
 	Enum(name string, names []string, v *int64)
@@ -16,14 +15,14 @@ type Fact interface {
 	Visit(v Visitor)
 }
 
-// Event is a Fact at a time. For facts with a span (Off, Chunk) Time is the end.
+// Event is a Fact at a time. If the fact has a span (Off, Chunk), Time is the span's end.
 type Event struct {
 	Time Time
 	Fact Fact
 }
 
-// Manifest says what was recorded, by what, on what. It is the first event. A later one says
-// which hooks there are since what takes time has joined; the last holds.
+// Manifest says what was recorded, by which tool and on which host. It is the first event. If slow hooks become
+// active later, another Manifest lists all hooks that are active since then; the last one holds.
 type Manifest struct {
 	Tool   string // version of dwell
 	Kernel string // release
@@ -36,7 +35,7 @@ type Manifest struct {
 // Clock pairs the event's Time with wall time.
 type Clock struct {
 	Wall      int64 // ns since the Unix epoch
-	Suspended int64 // ns since boot in which the host was suspended: Time stood still, Start of processes and threads went on
+	Suspended int64 // ns that the host was suspended since boot: Time did not advance then, but Start of processes and threads did
 }
 
 // Loss says that Count facts of Hook on CPU were dropped between From and the
@@ -48,9 +47,8 @@ type Loss struct {
 	From  Time
 }
 
-// Gap says that recording paused from From to the event's Time, on purpose: processes,
-// threads and what was sampled once a second are known, nothing else is. Connections of
-// before are not named after it, see Conn.
+// Gap says that recording paused on purpose from From to the event's Time. Only processes, threads and facts that are
+// sampled once a second are known of this span. Connections get new ids after it, see Conn.Before.
 type Gap struct {
 	From Time
 }
@@ -61,14 +59,14 @@ type Overhead struct {
 	BPF     int64 // ns of CPU in dwell's programs in the kernel
 	RSS     int64 // bytes, now
 	Events  int64 // events taken from the ring
-	Inside  int64 // of BPF, on threads of watched processes, at most; 0: not known apart
+	Inside  int64 // of BPF, the most that threads of watched processes spent; 0: not known separately
 }
 
 // Host is a sample of the whole machine, cumulative since boot except Running.
 type Host struct {
 	Busy      int64 // ns of CPU, all processors
 	Idle      int64 // ns of CPU, all processors
-	Stolen    int64 // ns of CPU, all processors: threads were to run, and the hypervisor ran others (proc_stat(5), steal)
+	Stolen    int64 // ns of CPU, all processors: threads were ready to run and the hypervisor ran other guests (proc_stat(5), steal)
 	Running   int64 // threads runnable at this instant
 	Pressure  int64 // ns some thread waited for a CPU (PSI)
 	Throttled int64 // ns the target's cgroup was throttled
@@ -90,7 +88,7 @@ type Process struct {
 	Exe     string // base name of the executable
 	Runtime Runtime
 	Build   string // build id of the executable, "" if it has none
-	Version string // of the service, from a variable of its environment that was named to the recorder
+	Version string // of the service, from the environment variable that the recorder was told to read
 }
 
 // Exec says that a process replaced its program.
@@ -124,8 +122,8 @@ type ThreadExit struct {
 	Thread ThreadID
 }
 
-// ThreadState is a snapshot taken at an end of the recording: the thread has been
-// off its CPU since Since (NoTime: since before the recording), in Syscall.
+// ThreadState is a snapshot taken at an end of the recording or of a window. The thread has been off its CPU since
+// Since (NoTime: since before the recording), in Syscall.
 type ThreadState struct {
 	Thread  ThreadID
 	State   OffState
@@ -145,29 +143,29 @@ type Off struct {
 	WakerKind WakerKind
 	Waker     ThreadID
 	Release   int64  // 1: the waker was inside a futex wake
-	CPU       int64  // where it runs again
+	CPU       int64  // the CPU on which it runs again
 	Syscall   string // name; "" outside any (page fault, preemption)
 	Arg       int64  // first argument of the syscall: an fd, a futex address
 	Timed     int64  // 1: the wait had a time limit
 	Goroutine GoroutineID
 	Counter   int64     // Node: last async id given out when it went off; 0 unknown
 	SP        int64     // user stack pointer when it went off; 0 unknown
-	Owner     ThreadID  // of the glibc mutex it waits for, as the mutex said when it went off
-	Ran       int64     // ns of CPU it used, by the scheduler's clock, since it last came back; 0 unknown
-	File      FileID    // that it slept for; NoFile none, or not known
-	Minor     int64     // page faults since it last came back, as counted when they were over
-	Major     int64     // of them those that read from storage
-	Fetched   int64     // bytes it had read from storage since, not from the page cache
-	In        int64     // bytes that its reads returned since, of files, sockets and pipes alike
-	Out       int64     // bytes that its writes took since
-	Context   ContextID // Python: in which Waker made the futex wake
+	Owner     ThreadID  // of the glibc mutex that it waits for, as read from the mutex when it went off
+	Ran       int64     // ns of CPU it used since it last came back, by the scheduler's clock; 0 unknown
+	File      FileID    // the file it slept for; NoFile: none, or not known
+	Minor     int64     // page faults since it last came back, counted when each was over
+	Major     int64     // the part of them that read from storage
+	Fetched   int64     // bytes it read from storage since then, not from the page cache
+	In        int64     // bytes that its reads returned since then, from files, sockets and pipes alike
+	Out       int64     // bytes that its writes transferred since then
+	Context   ContextID // Python: the context in which Waker made the futex wake
 }
 
-// File declares a regular file when a thread first waits for it, and tells its size when
-// one does so later, about once a second. Its directory is not kept.
+// File declares a regular file when a thread first waits for it. Later waits record its size again, about once a
+// second. The directory of the file is not kept.
 type File struct {
 	ID   FileID
-	Name string // the end of its path; what may be an identifier is {}; "" unknown
+	Name string // the end of its path; parts that may be identifiers are {}; "" unknown
 	Size int64  // bytes
 }
 
@@ -191,18 +189,18 @@ type Conn struct {
 	ID        ConnID
 	Side      Side
 	Process   ProcessID
-	Thread    ThreadID // who called connect; of an Inbound one that is older than the recording, who used it before anything was seen to come; else NoThread
+	Thread    ThreadID // the thread that called connect; for an Inbound one older than the recording, the thread that used it before any bytes were seen to arrive; else NoThread
 	Goroutine GoroutineID
 	Parent    GoroutineID // the goroutine that started Goroutine
-	Local     string      // address and port, or the path of a Unix socket: @ and an abstract name, @ alone if it has none
-	Peer      string      // as Local
+	Local     string      // address and port, or the path of a Unix socket: @ and the name of an abstract one, @ alone if it has none
+	Peer      string      // like Local
 	Existing  int64       // 1: open before the recording
 	Exec      int64       // Node's async ids at connect, see Chunk
 	Trigger   int64
 	Counter   int64
-	Before    ConnID // what it was called before recording paused; NoConn: it was not known
+	Before    ConnID // its id before recording paused; NoConn: it was not known
 	Context   ContextID
-	RoundTrip int64 // of one open before the recording: the least that a way to the peer and back took of late, ns; 0: not known
+	RoundTrip int64 // of one open before the recording: the shortest recent round trip to the peer, ns; 0: not known
 }
 
 // Established says that an Outbound connect succeeded.
@@ -214,7 +212,7 @@ type Established struct {
 type Closed struct {
 	Conn   ConnID
 	By     Closer
-	Thread ThreadID // ours that closed it; NoThread if the peer or nobody known
+	Thread ThreadID // the watched thread that closed it; NoThread if the peer closed it, or the thread is not known
 }
 
 // ConnProtocol says what the first bytes of a connection were.
@@ -229,25 +227,24 @@ type Chunk struct {
 	Conn      ConnID
 	Thread    ThreadID
 	Dir       Direction
-	Offset    int64 // bytes that went this way before it
-	Bytes     int64 // 0 for a Read that met the end of the stream
+	Offset    int64 // bytes transferred in this direction before it
+	Bytes     int64 // 0 for a Read at the end of the stream
 	Arrived   Time  // reads: when its first byte reached the socket; NoTime unknown
 	Last      Time  // reads: when its last byte reached the socket
-	Merged    int64 // 1: arrival stamps had to be merged; they may be too early
-	First     Time  // when the first of them returned; equals the event's Time for one
+	Merged    int64 // 1: arrival times had to be merged; they may be too early
+	First     Time  // when the first of them returned; equals the event's Time if there is only one
 	Goroutine GoroutineID
 	Exec      int64     // Node: execution async id, 0 none
 	Trigger   int64     // Node: trigger async id
 	Counter   int64     // Node: last async id given out
-	Context   ContextID // Python: in which it was made
-	Contexts  int64     // Python: number of the last context that had been copied in the process; 0: they are not numbered
+	Context   ContextID // Python: the context in which it was made
+	Contexts  int64     // Python: number of the last context copied in the process by then; 0: contexts are not numbered
 }
 
-// HTTPRequest is the head of an HTTP/1.1 request found in the Chunks of its
-// connection. Time is that of the Chunk in which it began; Offset is the position of
-// its first byte in that direction. Nothing else of the message is kept. On a connection
-// that speaks TLS it is what was encrypted: Offset is that of the record in which it
-// begins, Head and Length count bytes before they were encrypted.
+// HTTPRequest is the head of an HTTP/1.1 request found in the Chunks of its connection. Time is that of the Chunk in
+// which it began; Offset is the position of its first byte in that direction. Nothing else of the message is kept. On
+// a TLS connection it is a request that was encrypted: Offset is that of the record in which it begins; Head and
+// Length count bytes of plain text.
 type HTTPRequest struct {
 	Conn      ConnID
 	Offset    int64
@@ -272,7 +269,7 @@ type HTTPResponse struct {
 	Upgrade int64 // 1: 101, or an event stream
 }
 
-// TLS is what one TLS record's header, and the plain part of a handshake, tell.
+// TLS is what the header of one TLS record, and the plain part of a handshake, contain.
 type TLS struct {
 	Conn    ConnID
 	Dir     Direction
@@ -303,14 +300,14 @@ type Sample struct {
 	Goroutine GoroutineID
 }
 
-// Frame declares one place in code. What a runtime does not tell is empty or 0.
+// Frame declares one place in code. Fields that a runtime does not provide are empty or 0.
 type Frame struct {
 	ID       FrameID
 	Type     FrameType
-	Function string // with its class, package or module where the runtime tells
+	Function string // with its class, package or module if the runtime provides it
 	File     string // of the source
 	Line     int64  // in File
-	Module   string // native: base name of the executable or library; Go: the main module, of its code, where File has a version of it
+	Module   string // native: base name of the executable or library; Go: the main module, for its own code, if File contains a version of it
 }
 
 // Stack declares a stack by its innermost frame and the stack that called it: the
@@ -329,18 +326,17 @@ type StackAt struct {
 	Goroutine GoroutineID
 }
 
-// Missing says that something could not be observed, and why, in one sentence.
+// Missing says in one sentence what could not be observed, and why.
 type Missing struct {
 	What  string // stable code, see docs
 	Why   string
 	Count int64
-	Timed int64 // 1: it was so in the spans that Unseen facts tell of, and in no others
+	Timed int64 // 1: this holds in the spans that Unseen facts report, and in no others
 }
 
-// Command is one command of a protocol other than HTTP whose commands are answered in
-// order, found in the Chunks of an Outbound connection: a Redis command; in PostgreSQL
-// what is answered by one ReadyForQuery. Time is that of the Chunk in which it began;
-// Offset is the position of its first byte. Keys, values and texts are not kept.
+// Command is one command of a protocol other than HTTP that answers commands in order, found in the Chunks of an
+// Outbound connection: a Redis command, or in PostgreSQL everything that one ReadyForQuery answers. Time is that of
+// the Chunk in which it began; Offset is the position of its first byte. Keys, values and texts are not kept.
 type Command struct {
 	Conn      ConnID
 	Offset    int64
@@ -349,49 +345,48 @@ type Command struct {
 	Target    string // SQL: the table, digits as {}; "" if none or unknown
 }
 
-// Reply is the answer to the oldest Command of its connection that has none yet.
+// Reply is the answer to the oldest unanswered Command of its connection.
 type Reply struct {
 	Conn        ConnID
 	Offset      int64
 	Length      int64 // bytes; 0 if its end was not seen
 	Outcome     Outcome
-	Code        string // of an error: SQLSTATE, or the first word of Redis's
-	Operation   string // SQL: the verb that was done, as the server says it
+	Code        string // of an error: SQLSTATE, or the first word of a Redis error
+	Operation   string // SQL: the verb that was executed, according to the server
 	Transaction Transaction
-	Skipped     int64 // Commands before that whose replies could not be told apart
+	Skipped     int64 // number of earlier Commands whose replies could not be told apart
 }
 
-// Datagram is one datagram that a thread sent to a telemetry daemon, over UDP or a Unix
-// socket. Time is when the call that sent it returned. No name or value of it is kept.
+// Datagram is one datagram that a thread sent to a telemetry daemon, over UDP or a Unix socket. Time is when the call
+// that sent it returned. Names and values in it are not kept.
 type Datagram struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
 	Protocol  Protocol
 	Peer      string // address and port, or the path of the Unix socket; @ if it has none
 	Bytes     int64
-	Messages  int64 // metrics or log lines in what was captured of it: at least so many
+	Messages  int64 // metrics or log lines in the captured part: a lower bound
 }
 
-// Goroutine declares a goroutine of Go, when it was first seen to do something, and
-// the one that started it. Numbers are not reused within a process.
+// Goroutine declares a goroutine of Go, when it was first seen to do something, and the goroutine that started it.
+// Ids are not reused within a process.
 type Goroutine struct {
 	Process ProcessID
 	ID      GoroutineID
 	Parent  GoroutineID // NoGoroutine: not known
 }
 
-// GoCall says that a goroutine handed a request to a connection of net/http's pool,
-// whose own goroutines write the request and read the answer. It waits meanwhile.
+// GoCall says that a goroutine handed a request to a connection of net/http's pool. The connection's own goroutines
+// write the request and read the answer; the caller waits meanwhile.
 type GoCall struct {
 	Conn      ConnID
 	Thread    ThreadID
 	Goroutine GoroutineID
 }
 
-// GoRun says that a goroutine begins to run on a thread, in the place of any other, or
-// has to give up its thread.
+// GoRun says that a goroutine begins to run on a thread and replaces any other, or that it has to give up its thread.
 type GoRun struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
-	Yields    int64 // 1: it gives up its thread, and could have run on
+	Yields    int64 // 1: it gives up its thread although it could have continued
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzLoad feeds both readers anything. What they accept has to survive both forms.
+// FuzzLoad feeds arbitrary input to both readers. What they accept has to survive both forms.
 func FuzzLoad(f *testing.F) {
 	small := randomRecording(1, 60)
 	f.Add(encode(f, small.Events))
@@ -20,10 +20,10 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		Validate(rec)
-		rec.Dropped, rec.LeftOut = 0, 0 // not of what is written
+		rec.Dropped, rec.LeftOut = 0, 0 // not part of what is written
 		var text bytes.Buffer
 		if FormatText(&text, rec) != nil {
-			return // names of kinds that text cannot say
+			return // names of kinds that the text form cannot express
 		}
 		if diff := cmp.Diff(rec, load(t, text.Bytes())); diff != "" {
 			t.Errorf("text form: %s", diff)
@@ -34,7 +34,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzBlock reaches the decoder behind the checksums.
+// FuzzBlock tests the decoder below the checksums.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte("\x01\x05hello\x16\x02\x01\x02"), []byte("\x01\x03off\x01\x06thread\x00"))
 	f.Fuzz(func(t *testing.T, events, schema []byte) {

@@ -1,10 +1,10 @@
 package recording
 
-// The hooks of the recorder, named in Manifest.Hooks when they were active. A
-// hypothesis that needs the facts of a hook which was off is undecided.
+// The hooks of the recorder, named in Manifest.Hooks if they were active. A hypothesis is undecided if it needs facts
+// of a hook that was off.
 const (
 	HookSched       = "sched"       // Off, ThreadState
-	HookWakings     = "wakings"     // Off.Woken and the waker: a lost one leaves NoTime, hides no time
+	HookWakings     = "wakings"     // Off.Woken and the waker: if one is lost, Woken is NoTime but no time off the CPU is lost
 	HookProcesses   = "processes"   // Process, Exec, Thread and their exits
 	HookSockets     = "sockets"     // Conn, Established, Closed, Listen, Backlog
 	HookIO          = "io"          // Chunk and the heads found in them, Datagram
@@ -13,7 +13,7 @@ const (
 	HookRetransmits = "retransmits" // Retransmit
 	HookDNS         = "dns"         // DNS
 	HookTLS         = "tls"         // TLS
-	HookTLSHeads    = "tls-heads"   // heads of requests, of what is encrypted: HTTPRequest on connections that speak TLS
+	HookTLSHeads    = "tls-heads"   // heads of encrypted requests: HTTPRequest on TLS connections
 	HookGoroutines  = "goroutines"  // the Goroutine fields
 	HookAsync       = "async"       // Node's async ids in Chunk and Conn
 	HookContexts    = "contexts"    // the Context fields; Context, while its budget lasts

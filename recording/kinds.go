@@ -1,7 +1,6 @@
 package recording
 
-// Kind says which fact an event holds. Numbers are part of the binary form: append
-// only, never renumber.
+// Kind says which fact an event holds. The numbers are part of the binary form: append only, never renumber.
 type Kind int64
 
 // The kinds, one for each fact.

@@ -1,8 +1,7 @@
 package recording
 
-// Neighbour tells what a program that is not watched used of the host's processors since
-// some time: of those that used most, a few each second. Processes of one name are one
-// program.
+// Neighbour reports how much of the host's processors a program that is not watched used since Since. Only the few
+// programs that used most are recorded, once a second. Processes with the same name count as one program.
 type Neighbour struct {
 	Comm  string
 	Since Time

@@ -1,30 +1,29 @@
 package recording
 
-// Park is one span in which a goroutine of Go waited for a lock or for other
-// goroutines, recorded when it ran again (the event's Time). What it waited for is in
-// its program's own hands: the kernel sees no such wait.
+// Park is one span in which a goroutine of Go waited for a lock or for other goroutines, recorded when it ran again
+// (the event's Time). The program itself implements this wait; the kernel does not see it.
 type Park struct {
-	Thread    ThreadID // that it ran on again; with Open, that it left
+	Thread    ThreadID // on which it ran again; with Open, the thread it left
 	Goroutine GoroutineID
-	Parent    GoroutineID // that started Goroutine; NoGoroutine: not known
-	Left      ThreadID    // that it ran on when it began to wait
+	Parent    GoroutineID // the goroutine that started Goroutine; NoGoroutine: not known
+	Left      ThreadID    // the thread on which it ran when it began to wait
 	Since     Time
 	Reason    ParkReason
-	Object    int64 // address of the lock or other thing, which names it while somebody waits; 0 unknown
-	Word      int64 // address at which a matching Unpark says that it was let go; 0 none
+	Object    int64 // address of the lock or other object, which identifies it while a goroutine waits; 0 unknown
+	Word      int64 // address that a matching Unpark names when it is released; 0 none
 	Stack     StackID
-	Open      int64 // 1: it still waits; Time is that at which the recording ended
+	Open      int64 // 1: it still waits; Time is when the recording ended
 }
 
-// Unpark says that a goroutine let go of something for which another one was parked.
-// While nobody waits, letting go is not recorded.
+// Unpark says that a goroutine released something for which another goroutine was parked. A release is not recorded
+// if no goroutine waits.
 type Unpark struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
-	Parent    GoroutineID // that started Goroutine; NoGoroutine: not known
-	Word      int64       // as in Park; 0: Woken tells
-	Woken     GoroutineID // whom it woke, where that is known
-	Stack     StackID     // with which it let go
+	Parent    GoroutineID // the goroutine that started Goroutine; NoGoroutine: not known
+	Word      int64       // as in Park; 0: see Woken
+	Woken     GoroutineID // the goroutine it woke, if known
+	Stack     StackID     // of the release
 }
 
 // GoProcs says how many goroutines of a Go process can run at once: its GOMAXPROCS.
@@ -42,31 +41,31 @@ func (f *GoProcs) Visit(v Visitor) {
 	v.Int("procs", &f.Procs)
 }
 
-// Pause is a span in which all goroutines of a Go process were stopped, as for the
-// garbage collector. Time is when they were let go.
+// Pause is a span in which all goroutines of a Go process were stopped, for example by the garbage collector. Time is
+// when they were allowed to continue.
 type Pause struct {
-	Thread  ThreadID // that stopped them
+	Thread  ThreadID // the thread that stopped them
 	Since   Time     // when it asked them to stop
-	Stopped Time     // when all had; NoTime: not known
+	Stopped Time     // when all had stopped; NoTime: not known
 	Stack   StackID
 }
 
 // ParkReason is what a goroutine was parked for.
 type ParkReason int64
 
-// Reasons. A mutex within a sync.RWMutex, for which writers wait, is ParkMutex.
+// Reasons. The mutex inside a sync.RWMutex, for which writers wait, counts as ParkMutex.
 const (
 	ParkOther     ParkReason = iota
 	ParkMutex                // sync.Mutex
-	ParkRead                 // the readers' side of a sync.RWMutex: a writer has it or is next
-	ParkWrite                // the writers' side: readers have it
+	ParkRead                 // read-lock of a sync.RWMutex: a writer holds it or is next
+	ParkWrite                // write-lock of a sync.RWMutex: readers hold it
 	ParkWaitGroup            // sync.WaitGroup
 	ParkCond                 // sync.Cond
 	ParkReceive              // from a channel
 	ParkSend                 // to a channel
-	ParkSelect               // of several channels
-	ParkCollector            // until it may allocate again
-	ParkSleep                // for a time that was known beforehand
+	ParkSelect               // on several channels
+	ParkCollector            // until the garbage collector lets it allocate
+	ParkSleep                // for a time that was known in advance
 )
 
 var parkNames = []string{"other", "mutex", "rw-read", "rw-write", "wait-group", "cond", "receive", "send", "select", "collector", "sleep"}

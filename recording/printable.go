@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text as it may be shown anywhere: what a terminal would take for a command, what changes the
-// direction or the look of what stands beside it, what cannot be seen, and what is no UTF-8 is written as in
-// \x1b, \u202e or \xff. All else is as it is.
+// Printable returns a text that is safe to show anywhere. It escapes, as in \x1b, \u202e or \xff: characters that a
+// terminal takes for commands, characters that change the direction or the look of adjacent text, invisible
+// characters, and invalid UTF-8. Everything else is unchanged.
 func Printable(text string) string {
 	clean := true
 	for i := 0; clean && i < len(text); i++ {
@@ -39,13 +39,13 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// shows reports whether a character is one that a reader sees, or a space.
+// shows reports whether a character is visible, or is a space.
 func shows(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(unicode.Variation_Selector, r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == 0xa0
 }
 
-// Printable makes all texts of a recording such as may be shown anywhere: names of programs, threads, functions,
-// files and hosts are whatever the service or its peers made them.
+// Printable makes all texts of a recording safe to show anywhere. The service and its peers choose the names of
+// programs, threads, functions, files and hosts, so these may contain anything.
 func (r *Recording) Printable() {
 	p := newPrinter()
 	for i := range r.Events {
@@ -53,7 +53,7 @@ func (r *Recording) Printable() {
 	}
 }
 
-// printer makes the texts of facts printable, each text once.
+// printer makes the texts of facts printable, and converts each distinct text only once.
 type printer struct {
 	known map[string]string
 	none  []bool // by Kind: its facts have no text

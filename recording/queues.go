@@ -1,14 +1,14 @@
 package recording
 
-// Taken says that a thread of Python took an item from a queue.SimpleQueue, in which
-// executors keep their work, and who had put it in.
+// Taken says that a thread of Python took an item from a queue.SimpleQueue, and which thread had put it in. Executors
+// keep their work in such queues.
 type Taken struct {
-	Thread   ThreadID  // that took it
-	Putter   ThreadID  // that had put it in; NoThread: that was not seen, and nothing of what follows is known
-	Put      Time      // when
-	Context  ContextID // in which, as in Chunk
+	Thread   ThreadID  // that took the item
+	Putter   ThreadID  // that had put it in; NoThread: that was not seen, and none of the following fields is known
+	Put      Time      // when it was put in
+	Context  ContextID // in which it was put in, as in Chunk
 	Queue    int64     // address of the queue
-	Executor int64     // 1: it is work that an executor of concurrent.futures was given
+	Executor int64     // 1: the item is work submitted to an executor of concurrent.futures
 }
 
 // Kind implements Fact.

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// readBinary reads blocks up to the first that is not whole. That one and what
-// follows is dropped; how many bytes that is comes second.
+// readBinary reads blocks up to the first incomplete one. It drops that block and everything after it; the second
+// result is how many bytes that is.
 func readBinary(by Workers, in io.Reader) ([]Event, int64, error) {
 	r, err := newBlockReader(by, in)
 	if err != nil {
@@ -46,9 +46,9 @@ func newBlockReader(by Workers, in io.Reader) (*blockReader, error) {
 	return &blockReader{by: by, in: in, unpacker: unpacker, decoders: Of(by, func() *decoder { return newDecoder(unpacker) })}, nil
 }
 
-// all hands the events of all whole blocks to take, some blocks at a time, in the order of the
-// file, and returns how many bytes at its end make none. It can be called once. The lists of events are made
-// in the same memory again and again, unless take keeps them.
+// all passes the events of all complete blocks to take, some blocks at a time, in the order of the file. It returns
+// how many bytes at the end form no complete block. It can be called once. The memory of the lists of events is
+// reused unless kept is set.
 func (r *blockReader) all(take func(blocks [][]Event)) (int64, error) {
 	defer r.unpacker.Close()
 	for !r.done {
@@ -64,7 +64,7 @@ func (r *blockReader) all(take func(blocks [][]Event)) (int64, error) {
 	return r.dropped + rest, nil
 }
 
-// joined are the events of all blocks.
+// joined returns the events of all blocks.
 func joined(by Workers, blocks [][]Event) []Event {
 	starts, n := make([]int, len(blocks)), 0
 	for i, b := range blocks {
@@ -76,30 +76,30 @@ func joined(by Workers, blocks [][]Event) []Event {
 	return all
 }
 
-// framesAtOnce is how many frames are in memory as they are stored.
+// framesAtOnce is how many stored frames are in memory at a time.
 const framesAtOnce = 16
 
-// blockReader reads frames, many at a time, and has them decoded side by side.
+// blockReader reads many frames at a time and decodes them in parallel.
 type blockReader struct {
 	by       Workers
 	in       io.Reader
 	unpacker *zstd.Decoder
-	decoders []*decoder // of each worker
+	decoders []*decoder // one for each worker
 	frames   []frame
-	sparse   []bool // of the frames to come: of them only what lasts is wanted; nil: all is
+	sparse   []bool // by frame to come: only facts for which lasts is true are wanted; nil: all facts are
 	dropped  int64  // bytes
-	done     bool   // there are no more, or none that are whole
-	kept     bool   // the lists of events are
+	done     bool   // there are no more frames, or no more complete ones
+	kept     bool   // the caller keeps the lists of events
 }
 
-// frame is one as it is stored, and room for its events.
+// frame is one stored frame, and memory for its events.
 type frame struct {
 	head   [frameHead]byte
 	stored []byte
 	events []Event
 }
 
-// read takes the next frames of a file: those up to the next that defines kinds.
+// read reads the next frames of a file, up to and including one that defines kinds.
 func (r *blockReader) read(in io.Reader) error {
 	r.frames = r.frames[:0]
 	for len(r.frames) < framesAtOnce {
@@ -129,7 +129,7 @@ func (r *blockReader) read(in io.Reader) error {
 	return nil
 }
 
-// room is a frame in whose memory one before was.
+// room returns a frame that reuses the memory of an earlier one.
 func (r *blockReader) room() (f frame) {
 	if n := len(r.frames); n < cap(r.frames) {
 		old := &r.frames[:n+1][n]
@@ -138,7 +138,7 @@ func (r *blockReader) room() (f frame) {
 	return f
 }
 
-// read takes what follows the head of a frame, and returns how many bytes it took.
+// read reads what follows the head of a frame, and returns the number of bytes read.
 func (f *frame) read(in io.Reader) (int, error) {
 	stored, plain := f.sizes()
 	if stored > maxBlock || plain > maxBlock || plain/maxExpand > stored {
@@ -152,8 +152,8 @@ func (f *frame) sizes() (stored, plain uint32) {
 	return binary.LittleEndian.Uint32(f.head[1:]), binary.LittleEndian.Uint32(f.head[5:])
 }
 
-// decode returns the events of the frames that were read, up to the first that is not whole. On
-// error nothing of a frame is kept. Frames of unknown type are for newer versions and have none.
+// decode returns the events of the frames that were read, up to the first that is not complete. If a frame has an
+// error, nothing of it is kept. Frames of an unknown type come from newer versions and yield no events.
 func (r *blockReader) decode() [][]Event {
 	blocks, failed := make([][]Event, len(r.frames)), make([]error, len(r.frames))
 	r.by.Do(len(r.frames), func(worker, i int) {
@@ -183,7 +183,7 @@ func (r *blockReader) decode() [][]Event {
 	return blocks
 }
 
-// define tells all decoders of kinds.
+// define passes definitions of kinds to all decoders.
 func (r *blockReader) define(payload []byte) error {
 	for _, d := range r.decoders {
 		if err := d.schema(&cursor{b: payload}); err != nil {
@@ -193,7 +193,7 @@ func (r *blockReader) define(payload []byte) error {
 	return nil
 }
 
-// slabEvents is how many events share a piece of memory while they are read.
+// slabEvents is how many events share one piece of memory while they are read.
 const slabEvents = 1 << 16
 
 // decoder turns frames into events.
@@ -202,22 +202,22 @@ type decoder struct {
 	checksum *crc32.Table
 	plain    []byte
 	specs    []KindSpec
-	kinds    []*readerRow      // by the number that the file gives them; nil where it defines none
+	kinds    []*readerRow      // by the number that the file assigns; nil for numbers it does not define
 	events   []Event           // of the current block
 	table    []string          // of the current block
 	strings  map[string]string // of all blocks, so that equal ones share memory
 	fill     fillVisitor
 	slabs    slabs
 
-	glance bool // a block has one event, at its earliest time, which stands for all
-	sparse bool // of a block only facts that thin out nowhere are wanted, see lasts
+	glance bool // a block yields one event, at its earliest time, which stands for the whole block
+	sparse bool // only facts that matter outside windows are wanted of a block, see lasts
 }
 
 func newDecoder(unpacker *zstd.Decoder) *decoder {
 	return &decoder{unpacker: unpacker, checksum: crc32.MakeTable(crc32.Castagnoli), specs: Kinds(), strings: map[string]string{}}
 }
 
-// frame returns the events of a frame; none if it holds none.
+// frame returns the events of a frame, if it has any.
 func (d *decoder) frame(f *frame) ([]Event, error) {
 	sum := crc32.Update(crc32.Checksum(f.head[:9], d.checksum), d.checksum, f.stored)
 	if sum != binary.LittleEndian.Uint32(f.head[9:]) {
@@ -239,15 +239,15 @@ func (d *decoder) frame(f *frame) ([]Event, error) {
 	return d.block(payload)
 }
 
-// apart is room for events behind those that are kept.
+// apart returns memory for events, after those that are kept.
 func (d *decoder) apart() []Event {
-	if cap(d.events)-len(d.events) < slabEvents/8 { // rather than to copy them when they outgrow their memory
+	if cap(d.events)-len(d.events) < slabEvents/8 { // avoids copying them when they outgrow their memory
 		d.events = make([]Event, 0, slabEvents)
 	}
 	return d.events[len(d.events):]
 }
 
-// block returns the events of a block; none if it is malformed.
+// block returns the events of a block, or none if it is malformed.
 func (d *decoder) block(payload []byte) ([]Event, error) {
 	read := d.eventBlock
 	if d.glance {
@@ -263,8 +263,8 @@ func (d *decoder) block(payload []byte) ([]Event, error) {
 type readerRow struct {
 	shape shape
 	spec  *KindSpec // nil: not known to this version
-	exact bool      // columns are where spec has them
-	width int       // columns of shape or of spec, whichever has more
+	exact bool      // columns have the same positions as in spec
+	width int       // number of columns of shape or of spec, whichever is larger
 	last  [maxColumns]int64
 }
 
@@ -290,7 +290,7 @@ func (d *decoder) schema(c *cursor) error {
 	return nil
 }
 
-// strs reads the texts that the facts of a block refer to.
+// strs reads the strings to which the facts of a block refer.
 func (d *decoder) strs(c *cursor) {
 	d.table = append(d.table[:0], "")
 	for range c.count() {

@@ -33,8 +33,8 @@ func (f *fillVisitor) Str(_ string, v *string) {
 	*v = f.table[i]
 }
 
-// matchVisitor sets the fields of a fact by name, for files whose columns differ in
-// order or type from this version's. What has no counterpart stays zero.
+// matchVisitor sets the fields of a fact by name, for files whose columns differ in order or type from this
+// version's. Fields without a counterpart stay zero.
 type matchVisitor struct{ fields []Field }
 
 func (m *matchVisitor) find(name string) *Field {
@@ -71,7 +71,7 @@ func (m *matchVisitor) Str(name string, v *string) {
 	}
 }
 
-// slabs makes the facts that are most of a recording many at a time.
+// slabs allocates the most frequent kinds of facts, many at a time.
 type slabs struct {
 	offs      slab[Off]
 	chunks    slab[Chunk]
@@ -84,7 +84,7 @@ type slabs struct {
 	closed    slab[Closed]
 }
 
-// slabSize bounds the memory that a fact which is kept alone keeps with it.
+// slabSize bounds the memory that one fact keeps alive if it alone is kept.
 const slabSize = 256
 
 func (s *slabs) make(spec *KindSpec) Fact {
@@ -111,7 +111,7 @@ func (s *slabs) make(spec *KindSpec) Fact {
 	return spec.New()
 }
 
-// spend takes back a fact that nobody looks at any more, if it is of those that Part.Brief names.
+// spend takes back a fact that is no longer used, if its kind is one that Part.Brief names.
 func (s *slabs) spend(f Fact) {
 	switch f := f.(type) {
 	case *Off:
@@ -125,7 +125,7 @@ func (s *slabs) spend(f Fact) {
 	}
 }
 
-// slab makes facts of one kind, first of all in the place of spent ones.
+// slab makes facts of one kind. It reuses spent facts first.
 type slab[T any] struct {
 	spent []*T
 	fresh []T

@@ -17,12 +17,12 @@ type Recording struct {
 	Events []Event
 	// Truncated says that there is no End fact: the recorder did not close it.
 	Truncated bool
-	// Dropped counts the bytes at the end of a binary file that were left out because
-	// they make no whole block. 0 for the text form.
+	// Dropped counts the bytes at the end of a binary file that were left out because they form no complete block. It
+	// is 0 for the text form.
 	Dropped int64
-	// LeftOut counts the facts that say what no recording can hold: see Load.
+	// LeftOut counts the facts with values that no recording can hold: see Load.
 	LeftOut int64
-	// Excerpt is nil if all of it was read.
+	// Excerpt is nil if the whole recording was read.
 	Excerpt *Excerpt
 }
 
@@ -33,8 +33,7 @@ var (
 	ErrNotRecording = errors.New("not a dwell recording")
 )
 
-// NewerError says that a recording was written in a format newer than this version
-// of dwell reads.
+// NewerError says that a recording's format is newer than this version of dwell can read.
 type NewerError struct {
 	Version int // of the format, as found in the recording
 }
@@ -44,15 +43,15 @@ func (e NewerError) Error() string {
 	return fmt.Sprintf("the recording has format version %d, this dwell reads up to %d (use a newer dwell)", e.Version, Version)
 }
 
-// IsBinary reports whether a file that begins so is a recording in its binary form.
+// IsBinary reports whether a file that begins like this is a recording in its binary form.
 func IsBinary(begin []byte) bool { return bytes.HasPrefix(begin, []byte(magic)) }
 
-// Load reads a recording in either form. Facts that say what no recording can hold (times far
-// from the others, negative sizes) are left out and told of in a Loss. Errors are, or wrap,
-// ErrEmpty, ErrNotRecording, NewerError, what r returned, or for the text form name the line.
+// Load reads a recording in either form. Facts with impossible values (times far from the others, negative sizes) are
+// left out, and a Loss reports them. Errors are or wrap ErrEmpty, ErrNotRecording, NewerError or the error of r;
+// errors of the text form name the line.
 func Load(r io.Reader) (*Recording, error) { return LoadBy(Workers{}, r) }
 
-// LoadBy is Load, with the blocks of a binary file decoded by several workers.
+// LoadBy is Load; several workers decode the blocks of a binary file.
 func LoadBy(by Workers, r io.Reader) (*Recording, error) {
 	events, dropped, err := read(by, r)
 	if err != nil {
@@ -61,8 +60,8 @@ func LoadBy(by Workers, r io.Reader) (*Recording, error) {
 	return finish(by, events, dropped)
 }
 
-// read returns the events of either form in their order there, and how many bytes at the end
-// make no whole block.
+// read returns the events of either form in the order of the file, and how many bytes at the end form no complete
+// block.
 func read(by Workers, r io.Reader) ([]Event, int64, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, err := in.Peek(512)
@@ -98,7 +97,7 @@ func looksLikeText(start []byte) bool {
 	return true
 }
 
-// finish leaves out what no recording can hold, and makes a recording of the rest.
+// finish leaves out events that no recording can hold, and makes a recording of the rest.
 func finish(by Workers, events []Event, dropped int64) (*Recording, error) {
 	out := newScreen()
 	rec, err := assemble(out.within(by, events), dropped)
@@ -112,7 +111,7 @@ func finish(by Workers, events []Event, dropped int64) (*Recording, error) {
 	return rec, nil
 }
 
-// assemble orders the events and says whether the recording was closed.
+// assemble orders the events and determines whether the recording was closed.
 func assemble(events []Event, dropped int64) (*Recording, error) {
 	if len(events) == 0 && dropped > 0 {
 		return nil, fmt.Errorf("%w: it was cut before the end of its first block", ErrEmpty)
@@ -129,8 +128,7 @@ func assemble(events []Event, dropped int64) (*Recording, error) {
 	return rec, nil
 }
 
-// sortEvents is a stable merge sort that takes linear time where events are in order
-// already, as nearly all are.
+// sortEvents is a stable merge sort. It takes linear time if the events are already in order, as nearly all are.
 func sortEvents(events []Event) {
 	if ordered(events) {
 		return
@@ -147,7 +145,7 @@ func ordered(events []Event) bool {
 	return true
 }
 
-// fewEvents is up to how many events are put in order by insertion.
+// fewEvents is the largest number of events that is sorted by insertion.
 const fewEvents = 24
 
 func mergeSort(events, spare []Event) {

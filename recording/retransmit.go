@@ -1,9 +1,8 @@
 package recording
 
-// Retransmit says that a segment was sent again on a connection: the other end had
-// acknowledged nothing for as long as the kernel waits at first (200 ms or more, a second for
-// the first segment of a connection, twice that each time it happens again), or it said that
-// one is missing. Time is when it was sent again.
+// Retransmit says that a segment was sent again on a connection. Either the other end acknowledged nothing until the
+// kernel's timeout (200 ms or more, one second for the first segment of a connection, doubled on each repetition), or
+// it reported that a segment is missing. Time is when the segment was sent again.
 type Retransmit struct {
 	Conn ConnID
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// randomVisitor fills a fact with values that are hard on the forms.
+// randomVisitor fills a fact with values that are difficult for both forms.
 type randomVisitor struct{ *rand.Rand }
 
 func (r randomVisitor) Int(_ string, v *int64) {
@@ -31,7 +31,7 @@ func (r randomVisitor) Str(_ string, v *string) {
 	*v = choices[r.IntN(len(choices))]
 }
 
-// randomRecording has events of every kind, unknown ones too, in order of time.
+// randomRecording has events of every kind, including unknown ones, in order of time.
 func randomRecording(seed uint64, events int) *Recording {
 	r := rand.New(rand.NewPCG(seed, 1))
 	rec := &Recording{Truncated: true}
@@ -70,7 +70,7 @@ func encode(t testing.TB, events []Event) []byte {
 	return b.Bytes()
 }
 
-// load reads what was written, whether a recording can hold it or not.
+// load reads what was written, even if no recording could hold it.
 func load(t testing.TB, b []byte) *Recording {
 	t.Helper()
 	events, dropped, err := read(Workers{}, bytes.NewReader(b))
@@ -131,7 +131,7 @@ func TestEventsAreSortedAndStable(t *testing.T) {
 	}
 }
 
-// Cut anywhere, a recording gives a prefix of its events, and says so.
+// A recording cut anywhere yields a prefix of its events, and reports that it is truncated.
 func TestTornRecordingGivesItsWholeBlocks(t *testing.T) {
 	var b bytes.Buffer
 	w, _ := NewWriter(&b)

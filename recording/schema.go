@@ -28,8 +28,8 @@ type shape struct {
 	columns []column
 }
 
-// maxColumns is the number of fields a kind may have: which of them are set is one
-// 64-bit word in the binary form.
+// maxColumns is the maximum number of fields of a kind: the binary form has one 64-bit word that says which of them
+// are set.
 const maxColumns = 64
 
 // maxKinds bounds the numbers that a file may define.
@@ -56,8 +56,8 @@ func shapeOf(name string, f Fact) shape {
 	return shape{name: name, columns: v.columns}
 }
 
-// sameStart reports whether a and b agree in all columns that both have, so that rows
-// of one can be read as rows of the other.
+// sameStart reports whether a and b agree in the columns that both have, so that rows of one can be read as rows of
+// the other.
 func sameStart(a, b []column) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i].name != b[i].name || a[i].typ != b[i].typ {
@@ -67,7 +67,7 @@ func sameStart(a, b []column) bool {
 	return true
 }
 
-// signature tells shapes of the same name apart.
+// signature distinguishes shapes that have the same name.
 func (s shape) signature() string {
 	var b strings.Builder
 	b.WriteString(s.name)
@@ -103,24 +103,23 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// errMalformed says that a block does not hold what its header promises.
+// errMalformed says that a block does not contain what its header promises.
 var errMalformed = errors.New("malformed block")
 
-// cursor reads the primitive values of a block. After the first failure it stays
-// failed and every read gives zero.
+// cursor reads the primitive values of a block. After the first failure it stays failed, and every read returns zero.
 type cursor struct {
 	b   []byte
-	at  int // what of them is read
+	at  int // number of bytes read so far
 	bad bool
 }
 
-// more reports that there is more to read.
+// more reports whether there is more to read.
 func (c *cursor) more() bool { return c.at < len(c.b) }
 
-// fail ends what is read.
+// fail stops reading.
 func (c *cursor) fail() { c.b, c.at, c.bad = nil, 0, true }
 
-// uvarint is binary.Uvarint, which is called for most of the bytes of a file.
+// uvarint does the same as binary.Uvarint. It reads most of the bytes of a file, so it has a fast path for one byte.
 func (c *cursor) uvarint() uint64 {
 	if at := c.at; at < len(c.b) && c.b[at] < 0x80 {
 		c.at = at + 1
@@ -129,7 +128,7 @@ func (c *cursor) uvarint() uint64 {
 	return c.longer()
 }
 
-// longer is uvarint of several bytes.
+// longer handles numbers of several bytes.
 func (c *cursor) longer() (v uint64) {
 	const last = binary.MaxVarintLen64 - 1
 	for i, x := range c.b[c.at:] {
@@ -146,7 +145,7 @@ func (c *cursor) longer() (v uint64) {
 	return 0
 }
 
-// skip passes over so many numbers, however long they are.
+// skip passes over n numbers of any length.
 func (c *cursor) skip(n int) {
 	for ; n > 0 && c.more(); c.at++ {
 		if c.b[c.at] < 0x80 {

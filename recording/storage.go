@@ -1,47 +1,47 @@
 package recording
 
-// Mapping says that a thread asked for a part of its address space: a file's from 1 MiB
-// on, a mapping that moved or grew, and memory from 16 MiB on.
+// Mapping says that a thread changed its address space. Recorded are mappings of files from 1 MiB on, mappings that
+// moved or grew, and memory from 16 MiB on.
 type Mapping struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
 	Syscall   string // "mmap" or "mremap"
 	Bytes     int64
-	Before    int64  // mremap: the size it had
-	File      FileID // that is mapped; NoFile: memory, or mremap, which does not say
+	Before    int64  // mremap: the size before
+	File      FileID // the file that is mapped; NoFile: memory, or mremap, which does not name a file
 }
 
-// MemoryWait says that a thread waited, from Since to the event's Time, for the lock of
-// its own address space, at least 20 us: it was being mapped into, out of or remapped.
+// MemoryWait says that a thread waited at least 20 us, from Since to the event's Time, for the lock of its own
+// address space. Other threads were changing the address space or looking up pages in it.
 type MemoryWait struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
 	Since     Time
 	Syscall   string   // "" in a page fault
 	Write     int64    // 1: to change the address space; 0: to look a page up
-	Owner     ThreadID // that changed it when the wait began; NoThread not known, or others looked
+	Owner     ThreadID // the thread that was changing it when the wait began; NoThread: not known, or only readers held the lock
 }
 
-// Sync says that a thread had a file written to its device, from Since to the event's Time, at
-// least 20 us, whatever it did meanwhile: slept, ran in the kernel, or waited for a processor.
+// Sync says that a thread had a file written to its device, from Since to the event's Time. Only syncs of at least 20
+// us are recorded, whether the thread slept, ran in the kernel or waited for a processor meanwhile.
 type Sync struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
 	Since     Time
-	Syscall   string // "fsync" or the like, or what writes to a file opened with O_SYNC
-	File      FileID // NoFile: no regular one
+	Syscall   string // "fsync" or similar, or the call that writes to a file opened with O_SYNC
+	File      FileID // NoFile: not a regular file
 }
 
-// BlockIO is what a block device completed since From, for any process of the host.
+// BlockIO is what a block device completed since From, for all processes of the host.
 type BlockIO struct {
 	Device    string // its name, such as "vda"
 	Operation string // "read", "write" or "flush"
 	From      Time
 	Count     int64
 	Bytes     int64
-	Queued    int64 // ns that those requests waited before the device had them, summed up
-	Serviced  int64 // ns that the device had them, summed up
-	P50       int64 // ns of both, of a request: at most so long, within a factor of two
+	Queued    int64 // ns that those requests waited before the device received them, summed up
+	Serviced  int64 // ns that the device worked on them, summed up
+	P50       int64 // ns of both, per request: an upper bound, within a factor of two
 	P99       int64
 	Longest   int64 // ns of both, since the device was first seen
 }
@@ -51,7 +51,7 @@ type Memory struct {
 	Process  ProcessID
 	Virtual  int64 // bytes mapped
 	Resident int64 // bytes of it in memory
-	Shared   int64 // bytes of that which belong to files or are shared
+	Shared   int64 // bytes of those that belong to files or are shared
 }
 
 // Kind implements Fact.

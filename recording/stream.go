@@ -7,18 +7,17 @@ import (
 	"sort"
 )
 
-// Stream reads a recording as LoadBy does, its texts as Printable makes them, and hands each of
-// its events over once, in their order. It holds no more of them at a time than are not in
-// their order in the file: to know which those are it reads a binary file twice, if in can be
-// put back to its beginning. The Recording that it returns has no events. On error, what was
-// handed over is no recording.
+// Stream reads a recording as LoadBy does, makes its texts safe with Printable, and passes each of its events to each
+// once, in order. It keeps only those events in memory that are not in order in the file. To know which those are, it
+// reads a binary file twice if in can seek. The Recording that it returns has no events. If Stream returns an error,
+// the events passed on so far are not a valid recording.
 func Stream(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
 	return Part{}.Stream(by, in, each)
 }
 
-// Stream is the function Stream for a part of a recording, of which it hands over what a recorder would have written
-// that had rested between the windows: see thinner. What cannot be read twice, and the text form, is
-// handed over whole.
+// Stream is the function Stream for a part of a recording. It passes on what a recorder would have written that had
+// paused between the windows: see thinner. Input that cannot be read twice, and the text form, is passed on
+// completely.
 func (p Part) Stream(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
 	o, size, err := outlined(by, in)
 	if err != nil {
@@ -31,7 +30,7 @@ func (p Part) Stream(by Workers, in io.Reader, each func(Event)) (*Recording, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := newBlockReader(by, io.LimitReader(in, size)) // it may have grown since
+	r, err := newBlockReader(by, io.LimitReader(in, size)) // the file may have grown meanwhile
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func (p Part) Stream(by Workers, in io.Reader, each func(Event)) (*Recording, er
 	return rec, err
 }
 
-// whole is Stream of what cannot be read twice, and of what is no binary file.
+// whole is Stream for input that cannot be read twice, and for input that is not a binary file.
 func whole(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
 	rec, err := LoadBy(by, in)
 	if err != nil {
@@ -71,8 +70,8 @@ func whole(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
 	return rec, nil
 }
 
-// outlined returns the outline of a file and how long that is, and puts it back to its beginning; nil if that
-// cannot be done, or it is no binary file.
+// outlined returns the outline of a file and the file's length, and seeks back to the beginning. The outline is nil
+// if the input cannot seek or is not a binary file.
 func outlined(by Workers, in io.Reader) (*outline, int64, error) {
 	file, ok := in.(io.ReadSeeker)
 	if !ok {
@@ -102,7 +101,7 @@ func outlined(by Workers, in io.Reader) (*outline, int64, error) {
 	return o, end - begin, nil
 }
 
-// outlineOf reads a file for what is to be known before its events are.
+// outlineOf reads a file for its outline, before its events are read.
 func outlineOf(by Workers, in io.Reader) (*outline, error) {
 	r, err := newBlockReader(by, in)
 	if err != nil {
@@ -123,32 +122,32 @@ func outlineOf(by Workers, in io.Reader) (*outline, error) {
 	return o, nil
 }
 
-// streamer hands over the events of blocks.
+// streamer passes on the events of blocks.
 type streamer struct {
 	by       Workers
 	each     func(Event)
 	screen   *screen
-	printers []*printer // of each worker
-	floors   []Time     // of the blocks to come; see outline
-	code     []Event    // each Frame and Stack of all blocks but the first that has facts
-	home     int        // which that is, of those to come
-	waiting  []batch    // an earlier event than theirs may be in a block to come
-	ready    []Event    // kept for its memory
-	spare    [][]Event  // likewise, of batches
-	spent    []*decoder // that make facts in the place of those that were handed over
-	last     *Event     // held back; nil: there was none
-	first    Time       // when the first one was
-	ended    bool       // there was an End
+	printers []*printer // one for each worker
+	floors   []Time     // for the blocks to come; see outline
+	code     []Event    // each Frame and Stack of all blocks except the first that has facts
+	home     int        // index of that first block, counted from the next block
+	waiting  []batch    // a block to come may contain an earlier event than these
+	ready    []Event    // reused memory
+	spare    [][]Event  // reused memory of batches
+	spent    []*decoder // they make facts in the memory of those that were passed on
+	last     *Event     // the event held back; nil: there was none
+	first    Time       // time of the first event
+	ended    bool       // an End was seen
 }
 
-// batch are the events of some blocks, in order of time.
+// batch holds the events of some blocks, in order of time.
 type batch struct {
-	all, rest []Event // those that were not handed over yet
+	all, rest []Event // rest: those not passed on yet
 }
 
-// blocks takes the events of the next blocks. What waits is put in order once, and once more when it is
-// handed over, however long that takes. Code that later blocks tell of is behind the first: what refers to it may
-// be anywhere, and to wait for it would be to wait for the end.
+// blocks takes the events of the next blocks. It sorts them once here; release sorts those that waited once more,
+// however long they waited. The Frames and Stacks of later blocks are inserted after the first block that has facts:
+// references to them may be anywhere, and waiting for their blocks would mean waiting for the end of the file.
 func (s *streamer) blocks(blocks [][]Event) {
 	n := len(s.code)
 	for _, b := range blocks {
@@ -188,7 +187,7 @@ func isCode(e Event) bool {
 	return false
 }
 
-// release hands over what no event that is to come is earlier than.
+// release passes on all events that no later block can precede.
 func (s *streamer) release() {
 	s.ready = s.ready[:0]
 	for i := range s.waiting {
@@ -204,7 +203,7 @@ func (s *streamer) release() {
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(b batch) bool { return len(b.rest) == 0 })
-	sortEvents(s.ready) // those of one time stay in the order of the file
+	sortEvents(s.ready) // events with equal times keep the order of the file
 	for i, e := range s.ready {
 		if f := s.hand(e); f != nil && s.spent != nil {
 			s.spent[i*len(s.spent)/len(s.ready)].slabs.spend(f)
@@ -213,7 +212,7 @@ func (s *streamer) release() {
 	clear(s.ready)
 }
 
-// hand hands over the event before this one, and returns its fact; nil if there was none.
+// hand passes on the event before e, and returns its fact; nil if there was none.
 func (s *streamer) hand(e Event) (handed Fact) {
 	if s.last == nil {
 		s.last, s.first = &Event{}, e.Time
@@ -228,9 +227,9 @@ func (s *streamer) hand(e Event) (handed Fact) {
 	return handed
 }
 
-// end hands over what is left once there are no more blocks, and tells of what was left out.
+// end passes on the rest after the last block, and reports what was left out.
 func (s *streamer) end(dropped int64) (*Recording, error) {
-	s.floors = nil // blocks that made no sense were to come
+	s.floors = nil // malformed blocks were to come
 	s.release()
 	if s.last == nil {
 		return assemble(nil, dropped)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// disordered is a file of many blocks whose facts are written up to so many ns late.
+// disordered returns a file of many blocks whose facts are written up to late ns late.
 func disordered(t *testing.T, late int64, odd ...Event) []byte {
 	t.Helper()
 	chance, events := rand.New(rand.NewSource(1)), []Event{{Time: 5, Fact: &Clock{Wall: 7}}}
@@ -27,8 +27,8 @@ func disordered(t *testing.T, late int64, odd ...Event) []byte {
 	return encode(t, append(events, Event{600_000, &End{Reason: "time"}}))
 }
 
-// What is handed over one by one is what is read at once: facts in disorder, files that are cut or
-// damaged at any place, facts that no recording holds, the text form, and what can be read but once.
+// Stream passes on the same events as Load returns: for facts in disorder, files cut or damaged anywhere, facts that
+// no recording holds, the text form, and input that can be read only once.
 func TestStreamHandsOverWhatLoadReads(t *testing.T) {
 	sound, late := disordered(t, 5), disordered(t, 400_000)
 	broken := bytes.Clone(late)
@@ -73,7 +73,8 @@ func copied(f Fact) Fact {
 	return c.Interface().(Fact)
 }
 
-// Of a file in order no more is held at a time than of some blocks, and code that they tell of is said to be of its beginning.
+// For a file in order, no more than some blocks are in memory at a time, and code in them counts as being at its
+// beginning.
 func TestStreamHoldsLittle(t *testing.T) {
 	chance, events := rand.New(rand.NewSource(1)), make([]Event, 200_000)
 	for i := range events {

@@ -41,7 +41,7 @@ func FormatText(w io.Writer, rec *Recording) error {
 // lineVisitor writes the fields of one fact.
 type lineVisitor struct {
 	b   []byte
-	all bool   // of an UnknownFact: also zeros, and strings always quoted
+	all bool   // for an UnknownFact: also write zeros, and quote all strings
 	bad string // a name that cannot be written
 }
 

@@ -14,8 +14,8 @@ import (
 // maxLine bounds a line of the text form, in bytes.
 const maxLine = 1 << 20
 
-// ParseText is Load of the text form, see the package comment. Errors name the line; input
-// whose first event cannot be read is ErrNotRecording.
+// ParseText is Load for the text form, see the package comment. Errors name the line. If the first event of the input
+// cannot be read, the error is ErrNotRecording.
 func ParseText(r io.Reader) (*Recording, error) {
 	events, err := parseText(r)
 	if err != nil {
@@ -105,7 +105,7 @@ func checkTextVersion(s string) error {
 	return nil
 }
 
-// word splits off the first word; "" where only a comment or nothing is left.
+// word splits off the first word; it is "" if only a comment or nothing is left.
 func word(s string) (first, rest string) {
 	s = strings.TrimLeft(s, " \t\r")
 	if s == "" || s[0] == '#' {
@@ -208,7 +208,7 @@ func (p *textParser) unknown(name string) (Fact, error) {
 type textVisitor struct {
 	fields  []textField
 	strings map[string]string
-	err     error // the first
+	err     error // the first error
 }
 
 func (t *textVisitor) find(name string) *textField {
@@ -260,14 +260,14 @@ func (t *textVisitor) Str(name string, v *string) {
 	}
 	s, ok := t.strings[f.value]
 	if !ok {
-		s = strings.Clone(f.value) // the line is not to stay in memory
+		s = strings.Clone(f.value) // so that the line can be freed
 		t.strings[s] = s
 	}
 	*v = s
 }
 
-// parseNumber reads an integer with optional underscores, or a length of time with a
-// unit, which is exact or an error.
+// parseNumber reads an integer with optional underscores, or a length of time with a unit. A length that is not exact
+// in nanoseconds is an error.
 func parseNumber(s string) (int64, error) {
 	if n, ok := numberOf(s); ok {
 		return n, nil

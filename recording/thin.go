@@ -5,31 +5,33 @@ import (
 	"sort"
 )
 
-// thinner lets the facts of some windows pass, and between them those alone that say what there is: a recording
-// as a recorder makes it that rests between its windows. Each gap is told; what began before a window is clipped to
-// it; connections that go on have another id in each window; threads are told to run or to sleep at its edges as the
-// spans say that cross them. That, and when an answer left that a socket had kept back, is handed over late.
+// thinner passes on the facts inside some windows. Between them it passes on only facts that describe what exists,
+// such as processes, threads, code and the host. The result is what a recorder writes that pauses between its
+// windows. Each gap is reported. What began before a window is clipped to it. Connections that last get another id in
+// each window. Spans that cross the edge of a window become a ThreadState at that edge. Such a ThreadState, and a
+// Late fact, is passed on later than its time.
 type thinner struct {
 	windows  []Span
 	each     func(Event)
-	next     int     // of windows: the one that is open, or comes next
+	next     int     // index into windows: the one that is open, or comes next
 	open     bool    // it has begun
-	rested   Time    // since when, if not
+	rested   Time    // start of the current gap, if no window is open
 	begun    bool    // there was an event
-	last     Time    // when the last one was
-	held     []Event // of a gap: what there is is told when it ends
+	last     Time    // time of the last event
+	held     []Event // declarations in a gap, passed on when it ends
 	threads  map[ThreadID]*thinThread
 	conns    *thinConns
-	recent   []Event // what was declared last before the window, of things whose end is not told
-	declared int     // how many of them there were
+	recent   []Event // latest declarations before the window, of things whose end is not reported
+	declared int     // number of declarations since the last window began
 	unborn   unborn
 	requests int64 // within windows
 }
 
-// manyRecent bounds how many goroutines, contexts and files are known in a window that were declared before it.
+// manyRecent bounds how many goroutines, contexts and files declared before a window are known in it.
 const manyRecent = 1 << 16
 
-// unborn is where in thinner.held those things are declared that may end before a window begins.
+// unborn holds the indexes in thinner.held of declarations whose threads and processes may end before a window
+// begins.
 type unborn struct {
 	threads   map[ThreadID]int
 	processes map[ProcessID][]int
@@ -41,7 +43,7 @@ func newThinner(windows []Span, o *outline, each func(Event)) *thinner {
 	return &thinner{windows: windows, each: each, threads: map[ThreadID]*thinThread{}, conns: newThinConns(windows, o, each), unborn: newUnborn()}
 }
 
-// stays reports whether facts of a kind are told between windows, too.
+// stays reports whether facts of a kind are also passed on between windows.
 func (k Kind) stays() bool {
 	switch k {
 	case KindManifest, KindClock, KindLoss, KindOverhead, KindHost, KindEnd, KindProcess, KindExec, KindProcessExit, KindThread, KindThreadExit,
@@ -51,7 +53,7 @@ func (k Kind) stays() bool {
 	return false
 }
 
-// lasts reports whether a fact that is between windows tells of what is within one.
+// lasts reports whether a fact between windows may matter for what happens within one.
 func (row *readerRow) lasts() bool {
 	if row.spec == nil {
 		return false
@@ -83,7 +85,7 @@ func (t *thinner) take(e Event) {
 		t.state(e.Time, x)
 	case *Thread:
 		if x.Creator != NoThread {
-			t.thread(x.ID) // it runs from now on
+			t.thread(x.ID) // it is running from now on
 		}
 	case *ThreadExit:
 		t.thread(x.Thread).ran(t, x.Thread, e.Time)
@@ -114,14 +116,14 @@ func (t *thinner) take(e Event) {
 	t.keep(e)
 }
 
-// asked counts a request.
+// asked counts the inbound requests within windows.
 func (t *thinner) asked(id ConnID, fact Fact) {
 	if _, ok := fact.(*HTTPRequest); ok && t.conns.inbound.has(id) {
 		t.requests++
 	}
 }
 
-// advance goes on to the window or the gap that a time is in.
+// advance moves on to the window or the gap that contains a time.
 func (t *thinner) advance(at Time) {
 	for t.next < len(t.windows) {
 		w := t.windows[t.next]
@@ -142,7 +144,7 @@ func (t *thinner) advance(at Time) {
 	}
 }
 
-// keep keeps what is told between windows, of what has not ended before the next.
+// keep keeps a declaration made between windows, unless its subject ends before the next window.
 func (t *thinner) keep(e Event) {
 	kind := e.Fact.Kind()
 	switch x := e.Fact.(type) {
@@ -174,7 +176,8 @@ func (t *thinner) keep(e Event) {
 	}
 }
 
-// declare notes something whose end is not told, in the place of what was declared longest ago.
+// declare keeps a declaration of something whose end is not reported. It replaces the oldest one if there are too
+// many.
 func (t *thinner) declare(e Event) {
 	if len(t.recent) < manyRecent {
 		t.recent = append(t.recent, e)
@@ -184,7 +187,7 @@ func (t *thinner) declare(e Event) {
 	t.declared++
 }
 
-// flush tells what there is when a gap is over.
+// flush passes on the declarations that hold when a gap is over.
 func (t *thinner) flush() {
 	list := append(t.held, t.recent...)
 	list = slices.DeleteFunc(list, func(e Event) bool { return e.Fact == nil })
@@ -195,7 +198,7 @@ func (t *thinner) flush() {
 	t.held, t.recent, t.declared, t.unborn = t.held[:0], t.recent[:0], 0, newUnborn()
 }
 
-// end is called when there are no more events.
+// end is called after the last event.
 func (t *thinner) end() {
 	var ids []ThreadID
 	for id := range t.threads {
@@ -208,7 +211,7 @@ func (t *thinner) end() {
 	if t.open {
 		return
 	}
-	t.recent = nil // nobody will name them
+	t.recent = nil // no later fact names them
 	list := slices.DeleteFunc(t.held, func(e Event) bool { return e.Fact == nil })
 	gap, place := Event{t.last, &Gap{From: t.rested}}, len(list)
 	if place > 0 && list[place-1].Fact.Kind() == KindEnd {
@@ -219,7 +222,7 @@ func (t *thinner) end() {
 	}
 }
 
-// clip clips a fact to what began at a time or later. It returns false if nothing is left of it.
+// clip clips a fact to the part from a time on. It returns false if nothing is left.
 func clip(f Fact, from Time) bool {
 	switch x := f.(type) {
 	case *ThreadState:
@@ -254,7 +257,7 @@ func clip(f Fact, from Time) bool {
 	return true
 }
 
-// after is a time that is not before another, or none.
+// after returns a time, or NoTime if it is before from.
 func after(at, from Time) Time {
 	if at < from {
 		return NoTime
@@ -262,7 +265,7 @@ func after(at, from Time) Time {
 	return at
 }
 
-// park tells of a goroutine's wait that a window ended in, in the gap behind that.
+// park reports, in the gap after a window, a goroutine's wait that was still open when the window ended.
 func (t *thinner) park(at Time, x *Park) {
 	if t.open || t.next == 0 || x.Open == 1 {
 		return
@@ -275,10 +278,10 @@ func (t *thinner) park(at Time, x *Park) {
 	}
 }
 
-// thinThread is what a thinner knows of a thread.
+// thinThread is what a thinner knows about a thread.
 type thinThread struct {
-	until  Time         // up to when it is told what it did
-	asleep *ThreadState // what it slept in when that was last told, and it has not run since
+	until  Time         // its activity is reported up to this time
+	asleep *ThreadState // the sleep it was last reported in, if it has not run since
 }
 
 func (t *thinner) thread(id ThreadID) *thinThread {
@@ -290,12 +293,12 @@ func (t *thinner) thread(id ThreadID) *thinThread {
 	return th
 }
 
-// from returns the windows that end behind a time.
+// from returns the windows that end after a time.
 func (t *thinner) from(at Time) []Span {
 	return t.windows[sort.Search(len(t.windows), func(i int) bool { return t.windows[i].To > at }):]
 }
 
-// ran tells that a thread ran up to a time: it did so where a window began meanwhile.
+// ran reports that a thread ran up to a time: at the start of each window that began meanwhile.
 func (th *thinThread) ran(t *thinner, id ThreadID, to Time) {
 	for _, w := range t.from(th.until) {
 		if w.From >= to {
@@ -308,7 +311,7 @@ func (th *thinThread) ran(t *thinner, id ThreadID, to Time) {
 	th.until = max(th.until, to)
 }
 
-// off tells of a span off the CPU: in each window the part that lies in it.
+// off reports a span off the CPU: to each window, the part that lies in it.
 func (t *thinner) off(at Time, x *Off) {
 	th := t.thread(x.Thread)
 	was := th.until
@@ -326,14 +329,15 @@ func (t *thinner) off(at Time, x *Off) {
 	th.until, th.asleep = max(th.until, at), nil
 }
 
-// sleeps tells that a thread slept when a window ended.
+// sleeps reports a sleep that lasted beyond the end of a window.
 func (t *thinner) sleeps(w Span, x *ThreadState) {
 	since := max(x.Since, w.From)
 	t.each(Event{since, &ThreadState{Thread: x.Thread, State: x.State, Since: since, Syscall: x.Syscall}})
 }
 
-// within is the part of a span, which ended at a time, in a window, and when that ends; nil if it slept on when
-// the window ended. What it did before is known if that began in the window, too.
+// within returns the part of a span, which ended at a time, that lies in a window, and when that part ends. It
+// returns nil if the thread slept on when the window ended. Counts such as Ran are kept only if they too began in the
+// window.
 func (x *Off) within(at Time, w Span, before Time) (*Off, Time) {
 	if at < w.To && x.Since >= w.From && before >= w.From {
 		return x, at
@@ -356,7 +360,7 @@ func (x *Off) within(at Time, w Span, before Time) (*Off, Time) {
 	return &part, min(at, w.To)
 }
 
-// state notes what a thread is at, as a recorder told.
+// state takes note of a thread's state as a recorder reported it.
 func (t *thinner) state(at Time, x *ThreadState) {
 	th := t.thread(x.Thread)
 	if x.On == 1 {
@@ -372,7 +376,7 @@ func (t *thinner) state(at Time, x *ThreadState) {
 	th.until, th.asleep = max(th.until, at), x
 }
 
-// slept tells, of each window that began before a time, that a thread slept in it.
+// slept reports a sleep to each window that began before a time.
 func (th *thinThread) slept(t *thinner, x *ThreadState, to Time) {
 	for _, w := range t.from(max(x.Since, th.until)) {
 		if w.From >= to {
@@ -382,7 +386,7 @@ func (th *thinThread) slept(t *thinner, x *ThreadState, to Time) {
 	}
 }
 
-// left tells what is known of a thread of which nothing more is told.
+// left reports the last known state of a thread about which no more facts come.
 func (th *thinThread) left(t *thinner, id ThreadID) {
 	if th.asleep != nil {
 		th.slept(t, th.asleep, t.last)

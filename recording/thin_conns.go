@@ -1,29 +1,29 @@
 package recording
 
-// thinConns are the connections of a recording that is thinned.
+// thinConns holds the connections of a recording that is thinned.
 type thinConns struct {
 	each    func(Event)
 	all     map[ConnID]*thinConn // those that are open
 	inbound connSet
-	named   []bool // by Kind: it has a connection
-	last    ConnID // the last id that was given
+	named   []bool // by Kind: its facts name a connection
+	last    ConnID // the last id that was assigned
 	windows []Span
-	window  int // how often one ended: the place of that which is open or comes next
+	window  int // number of windows that have ended: the index of the window that is open or comes next
 	losses  int
 }
 
 // thinConn is a connection that is open.
 type thinConn struct {
 	decl     *Conn
-	id       ConnID // that it was told of by last; NoConn: it was not
-	window   int    // in which it was told of by that
+	id       ConnID // under which it was last passed on; NoConn: it was not
+	window   int    // window in which it was last passed on
 	protocol *ConnProtocol
 	tunnel   *Tunnel
 	sni      *TLS
 
-	owed   int // answers to what was asked before the window
-	asked  int // requests in the window that have no answer
-	losses int // that there had been when these were counted
+	owed   int // answers due to requests from before the window
+	asked  int // requests in the window without an answer
+	losses int // value of thinConns.losses when these were counted
 }
 
 func newThinConns(windows []Span, o *outline, each func(Event)) *thinConns {
@@ -59,7 +59,7 @@ func (*connField) Enum(string, []string, *int64) {}
 // Str implements Visitor.
 func (*connField) Str(string, *string) {}
 
-// of is which connection a fact is about, NoConn if none.
+// of returns the connection that a fact is about, or NoConn.
 func (c *thinConns) of(f Fact) ConnID {
 	if kind := f.Kind(); kind <= KindNone || int(kind) >= len(c.named) || !c.named[kind] {
 		return NoConn
@@ -72,13 +72,14 @@ func (c *thinConns) of(f Fact) ConnID {
 	return field.found
 }
 
-// lost is called when facts were lost: an answer may have been.
+// lost is called when facts were lost: an answer may be among them.
 func (c *thinConns) lost() { c.losses++ }
 
 // leave is called when a window ends.
 func (c *thinConns) leave() { c.window++ }
 
-// take takes a fact about a connection, in a window or (that has no end) in a gap, and reports whether it was handed over.
+// take takes a fact about a connection, inside a window or in a gap (then w has no end). It reports whether it passed
+// it on.
 func (c *thinConns) take(e Event, id ConnID, w Span) bool {
 	open := w.To != NoTime
 	x := c.all[id]
@@ -91,7 +92,7 @@ func (c *thinConns) take(e Event, id ConnID, w Span) bool {
 		return open
 	}
 	if x == nil || c.late(x, e.Fact) {
-		return false // what was never declared
+		return false // it was never declared
 	}
 	if !open {
 		c.note(x, e.Fact, false)
@@ -114,7 +115,8 @@ func (c *thinConns) take(e Event, id ConnID, w Span) bool {
 	return true
 }
 
-// late tells of what had left after an answer in a window that is over: it is known when the peer next sends something.
+// late passes on a Late fact about an answer in a window that is over: it is known only when the peer next sends
+// something.
 func (c *thinConns) late(x *thinConn, f Fact) bool {
 	l, ok := f.(*Late)
 	if !ok || x.window < 0 || x.window == c.window {
@@ -128,7 +130,8 @@ func (c *thinConns) late(x *thinConn, f Fact) bool {
 	return false
 }
 
-// opened notes a connection that is declared. One that went on while the recorder rested has what was known of it.
+// opened takes note of a declared connection. If it continued while the recorder paused, the new entry keeps what was
+// known.
 func (c *thinConns) opened(decl *Conn) *thinConn {
 	x := &thinConn{decl: decl, window: -1, losses: c.losses}
 	if old := c.all[decl.Before]; old != nil {
@@ -139,8 +142,8 @@ func (c *thinConns) opened(decl *Conn) *thinConn {
 	return x
 }
 
-// declare tells of a connection in another window than that in which it was opened: by another id, as one
-// that existed.
+// declare declares a connection again in a window after the one in which it was opened: with another id, and as
+// existing.
 func (c *thinConns) declare(x *thinConn, at Time) {
 	c.last++
 	d := x.decl
@@ -151,7 +154,7 @@ func (c *thinConns) declare(x *thinConn, at Time) {
 		f.Conn = x.id
 		c.each(Event{at, &f})
 	}
-	if x.sni != nil { // no part of a handshake: the name alone
+	if x.sni != nil { // not a record of a handshake: it only holds the name
 		c.each(Event{at, &TLS{Conn: x.id, Dir: x.sni.Dir, Offset: x.sni.Offset, SNI: x.sni.SNI}})
 	}
 	if x.protocol != nil {
@@ -161,8 +164,8 @@ func (c *thinConns) declare(x *thinConn, at Time) {
 	}
 }
 
-// note notes what lasts of a fact, and reports whether it has to be left out: an answer to what was asked before
-// the window, which would be taken for that to what was asked since.
+// note keeps what a fact contributes to later windows. It reports whether the fact has to be left out: an answer to a
+// request from before the window would be matched with a request in the window.
 func (c *thinConns) note(x *thinConn, f Fact, open bool) (out bool) {
 	if x.window != c.window && x.asked > 0 {
 		x.owed, x.asked = x.owed+x.asked, 0
@@ -200,8 +203,8 @@ func (c *thinConns) note(x *thinConn, f Fact, open bool) (out bool) {
 	return false
 }
 
-// answered notes answers, and reports whether the last is to what was asked before the window, while something
-// was asked in it.
+// answered counts n answers. It reports whether the last of them belongs to a request from before the window although
+// the window has a request of its own.
 func (x *thinConn) answered(n int) bool {
 	old := min(n, x.owed)
 	x.owed -= old

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// thinned is what is handed over of a recording in its text form, as text.
+// thinned returns, as text, what is passed on of a recording given as text.
 func thinned(t *testing.T, text string, windows ...Span) string {
 	t.Helper()
 	rec, err := ParseText(strings.NewReader(text))
@@ -57,7 +57,7 @@ func TestThreadsAreClippedToWindows(t *testing.T) {
 	want := strings.Join([]string{
 		"1 manifest tool=a", "1 process id=1 pid=5", "1 thread id=1 tid=5 process=1", "1 thread id=2 tid=6 process=1", "20 gap from=1",
 		"20 thread-state thread=2 on=1",
-		"35 off thread=2 since=30 woken=34", // what it ran is not all in the window
+		"35 off thread=2 since=30 woken=34", // its Ran does not lie completely in the window
 		"20 thread-state thread=1 since=20 syscall=read",
 		"60 gap from=40",
 		"60 thread-state thread=2 on=1", "70 thread-state thread=2 since=70 syscall=futex",
@@ -69,8 +69,8 @@ func TestThreadsAreClippedToWindows(t *testing.T) {
 	}
 }
 
-// A connection goes on in each window under another id; what came before a window is not known in it; an answer
-// to what was asked before is not taken for that to what is asked next.
+// A connection continues in each window under another id. What came before a window is not known in it. An answer to
+// an earlier request is not matched with the next one.
 func TestConnectionsAreKnownAgainInEachWindow(t *testing.T) {
 	got := thinned(t, twoThreads+`
 5  conn id=1 process=1 peer="1.2.3.4:5" side=in thread=1
@@ -103,7 +103,7 @@ func TestConnectionsAreKnownAgainInEachWindow(t *testing.T) {
 	}
 }
 
-// What begins and ends between windows is not told of; what lives on is.
+// Things that begin and end between windows are not declared; those that last are.
 func TestWhatEndsBetweenWindowsIsLeftOut(t *testing.T) {
 	got := thinned(t, `
 1 manifest tool=a
@@ -122,8 +122,8 @@ func TestWhatEndsBetweenWindowsIsLeftOut(t *testing.T) {
 	}
 }
 
-// Of a long recording about as many facts are handed over as are wanted, the same ones each time, of windows spread over
-// all of it; of a short one all are. How many requests came is known of both.
+// About as many facts of a long recording are passed on as are wanted: the same ones each time, from windows spread
+// over all of it. A short recording is passed on completely. The number of requests is known for both.
 func TestAPartOfARecording(t *testing.T) {
 	const requests = 40_000
 	events := []Event{{1, &Manifest{}}, {1, &Process{ID: 1}}, {1, &Conn{ID: 1, Process: 1, Existing: 1}}, {1, &Conn{ID: 2, Side: Outbound, Process: 1, Existing: 1}}}
@@ -137,7 +137,7 @@ func TestAPartOfARecording(t *testing.T) {
 		if err == nil {
 			err = w.Write(e)
 		}
-		if i%500 == 0 && err == nil { // as a recorder does each second
+		if i%500 == 0 && err == nil { // once a second, like a recorder
 			err = w.Flush()
 		}
 	}

@@ -1,6 +1,6 @@
 package recording
 
-// Proxying is how a client asks a proxy to let bytes through to somebody else.
+// Proxying is how a client asks a proxy to relay bytes to another host.
 type Proxying int64
 
 // Ways to ask a proxy.
@@ -10,16 +10,16 @@ const (
 	ProxySOCKS5
 )
 
-// Tunnel says that an outbound connection leads through a proxy: the bytes before Written and
-// Read were agreed with that, what follows is exchanged with the target. Time is when the
-// proxy's last byte of it was read.
+// Tunnel says that an outbound connection leads through a proxy. The bytes before Written and Read are the exchange
+// with the proxy; those after them are exchanged with the target. Time is when the proxy's last byte of that exchange
+// was read.
 type Tunnel struct {
 	Conn    ConnID
 	Proxy   Proxying
-	Written int64  // where in each direction the bytes for and from the target begin
+	Written int64  // in each direction, where the bytes for and from the target begin
 	Read    int64  //
-	Target  string // name or address, and port, as the client asked for it; "" not known
-	Refused int64  // 1: the proxy said no; then no such bytes follow
+	Target  string // name or address, and port, as the client requested it; "" not known
+	Refused int64  // 1: the proxy refused; no bytes of a target follow
 }
 
 // Kind implements Fact.

@@ -3,8 +3,8 @@ package recording
 // KindUnknown is the Kind of every UnknownFact.
 const KindUnknown Kind = -1
 
-// UnknownFact is a fact of a kind that this version of dwell does not know. It is kept,
-// printed and written back, so that nothing is lost on the way through.
+// UnknownFact is a fact of a kind that this version of dwell does not know. It is kept, printed and written back, so
+// that nothing is lost.
 type UnknownFact struct {
 	Name   string
 	Fields []Field
@@ -33,8 +33,7 @@ func (f *UnknownFact) Visit(v Visitor) {
 	}
 }
 
-// kindName is the name of a fact's kind in both forms; "" for a kind that is in no
-// table.
+// kindName returns the name of a fact's kind in both forms, or "" for a kind that is not in the table.
 func kindName(f Fact, specs []KindSpec) string {
 	if u, ok := f.(*UnknownFact); ok {
 		return u.Name

@@ -1,7 +1,7 @@
 package recording
 
-// Unseen says that from From to the event's Time it was not seen what one set of probes
-// tells, in one process or all. What began before, or ended after, was not seen either.
+// Unseen says that one set of probes saw nothing from From to the event's Time, in one process or in all. Anything
+// that began before that span or ended after it was not seen either.
 type Unseen struct {
 	Process ProcessID // NoProcess: all
 	What    string    // stable code, see docs

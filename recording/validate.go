@@ -8,12 +8,11 @@ import (
 // maxProblems bounds what Validate reports.
 const maxProblems = 100
 
-// Validate checks that the facts of rec agree with each other: it begins with a
-// Manifest, ids are declared once and before use, spans are not negative and lie
-// within the recording, the spans of a thread off its CPU do not overlap, the bytes of
-// a connection are without gap in each direction unless facts were lost meanwhile, and
-// heads lie within the bytes that were seen. Every error names the event by its
-// number, from 0, its kind and its time. After 100 errors the rest is only counted.
+// Validate checks that the facts of rec agree with each other: it begins with a Manifest; ids are declared once and
+// before use; spans are not negative and lie within the recording; the spans of a thread off its CPU do not overlap;
+// the bytes of a connection have no gap in either direction unless facts were lost meanwhile; and heads lie within
+// the bytes that were seen. Every error names the event by its number (from 0), its kind and its time. After 100
+// errors the rest is only counted.
 func Validate(rec *Recording) []error {
 	v := validator{
 		specs: Kinds(), processes: map[ProcessID]bool{NoProcess: true}, threads: map[ThreadID]*Time{},
@@ -46,16 +45,16 @@ type validator struct {
 	last      Time
 	ended     bool
 	processes map[ProcessID]bool
-	threads   map[ThreadID]*Time // since when it may have been on a CPU
+	threads   map[ThreadID]*Time // from when on it may have been on a CPU
 	conns     map[ConnID]*connBytes
 	frames    map[FrameID]bool
 	stacks    map[StackID]bool
 	files     map[FileID]string
-	losses    []Loss // pairs: the fact, and From holding its end
+	losses    []Loss // in pairs: the fact, and a Loss whose From is its end
 	waiting   []head
 }
 
-// connBytes is what was seen of a connection in both directions.
+// connBytes records what was seen of a connection in both directions.
 type connBytes struct {
 	side     Side
 	existing bool
@@ -63,7 +62,7 @@ type connBytes struct {
 	streams  [2]stream
 }
 
-// stream is the bytes of one direction.
+// stream records the bytes of one direction.
 type stream struct {
 	seen       bool
 	start, end int64
@@ -313,7 +312,7 @@ func (v *validator) head(h head) {
 	v.waiting = append(v.waiting, h)
 }
 
-// heads checks what had to wait for all Chunks: a head may end in a later one.
+// heads performs the checks that had to wait for all Chunks: a head may end in a later one.
 func (v *validator) heads() {
 	for _, h := range v.waiting {
 		c := v.conns[h.conn]

@@ -1,13 +1,13 @@
 package recording
 
-// commandFact checks what is said of protocols other than HTTP.
+// commandFact checks facts about protocols other than HTTP.
 func (v *validator) commandFact(fact Fact) {
 	switch f := fact.(type) {
 	case *Command:
 		if c := v.outbound(f.Conn); c != nil {
 			v.head(head{conn: f.Conn, dir: Write, offset: f.Offset})
 		}
-		v.notNegative("length", f.Length) // its end may lie behind that of the recording
+		v.notNegative("length", f.Length) // it may end after the recording
 	case *Reply:
 		if c := v.outbound(f.Conn); c != nil {
 			v.head(head{conn: f.Conn, dir: Read, offset: f.Offset})
@@ -23,8 +23,8 @@ func (v *validator) commandFact(fact Fact) {
 	}
 }
 
-// outbound returns a connection, nil if it was not declared. Commands are looked for
-// only where the watched process is the client.
+// outbound returns a connection, or nil if it was not declared. Commands are recorded only if the watched process is
+// the client.
 func (v *validator) outbound(id ConnID) *connBytes {
 	c := v.conn(id)
 	if c != nil && c.side != Outbound {

@@ -1,6 +1,6 @@
 package recording
 
-// goFact checks what is said of goroutines.
+// goFact checks facts about goroutines.
 func (v *validator) goFact(fact Fact) {
 	switch f := fact.(type) {
 	case *Goroutine:

@@ -1,6 +1,6 @@
 package recording
 
-// parkFact checks what is said of goroutines that wait for each other, and of queues.
+// parkFact checks facts about goroutines that wait for each other, and about queues.
 func (v *validator) parkFact(fact Fact) {
 	switch f := fact.(type) {
 	case *Park:

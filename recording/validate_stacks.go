@@ -1,7 +1,7 @@
 package recording
 
-// stackFact checks that frames and stacks are declared before they are used: the
-// outermost stack first, so that callers never form a ring.
+// stackFact checks that frames and stacks are declared before they are used. The outermost stack comes first, so
+// callers cannot form a cycle.
 func (v *validator) stackFact(fact Fact) {
 	switch f := fact.(type) {
 	case *Frame:

@@ -1,6 +1,6 @@
 package recording
 
-// file checks a file: it keeps its name for as long as it is told of.
+// file checks a file: its name must not change.
 func (v *validator) file(f *File) {
 	name, known := v.files[f.ID]
 	switch {
@@ -20,7 +20,7 @@ func (v *validator) declared(id FileID) {
 	}
 }
 
-// storage checks what a thread had of storage before it slept.
+// storage checks the storage fields of an Off.
 func (v *validator) storage(f *Off) {
 	v.declared(f.File)
 	v.notNegative("minor", f.Minor)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// sound is a recording without fault.
+// sound is a recording without faults.
 const sound = `
 100 manifest tool=test hooks="io sched"
 100 process id=1 pid=10 comm=app
@@ -43,7 +43,7 @@ func TestValidateAcceptsASoundRecording(t *testing.T) {
 	}
 }
 
-// Each case replaces one line of the sound recording and names the complaint.
+// Each case replaces one line of the sound recording and names the expected complaint.
 func TestValidateFindsFaults(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"100 manifest tool=test hooks=\"io sched\"\n", "", "event 0 (process at 100): the first event is not a manifest"},

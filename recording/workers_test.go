@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// three take turns, as processors do.
+// three workers take turns, as processors do.
 func three() Workers {
 	return Workers{N: 3, Each: func(n int, do func(worker, i int)) {
 		var next atomic.Int64
@@ -24,8 +24,7 @@ func three() Workers {
 	}}
 }
 
-// A file of many blocks, with a kind of its own defined in between, whole and cut at any
-// place.
+// A file of many blocks that defines a kind of its own in the middle, whole and cut at any place.
 func TestSeveralWorkersReadWhatOneReads(t *testing.T) {
 	var events []Event
 	for i := range int64(120_000) {

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Version of the binary form, and of the text form. It changes only when older
-// readers would misunderstand a recording; new kinds and new fields do not change it.
+// Version of the binary form and of the text form. It changes only when older readers would misunderstand a
+// recording; new kinds and new fields do not change it.
 const Version = 1
 
 const (
@@ -21,15 +21,15 @@ const (
 	frameEvents     = 'E' // payload: events
 	frameEventsZstd = 'Z' // payload: events, compressed
 
-	// A frame is its type, the length of what is stored, the length once
-	// decompressed, a checksum of all of that and the payload, and the payload.
+	// A frame consists of its type, the stored length, the decompressed length, a checksum of these three and the
+	// payload, and the payload.
 	frameHead = 1 + 4 + 4 + 4
 
 	blockTarget = 64 << 10 // a block is written when it reaches this length
 	maxEvent    = 64 << 10 // the longest string, and the longest event
-	maxBlock    = 1 << 20  // readers take nothing longer
-	// Readers refuse blocks that expand more than this, so that memory stays in
-	// proportion to the file; the writer stores such blocks uncompressed.
+	maxBlock    = 1 << 20  // readers accept nothing longer
+	// Readers refuse blocks that expand by more than this factor, so that memory stays in proportion to the file. The
+	// writer stores such blocks uncompressed.
 	maxExpand = 32
 )
 
@@ -125,7 +125,7 @@ func (w *Writer) Write(e Event) error {
 	return nil
 }
 
-// define gives the shape of an UnknownFact a number, writing it to the schema first.
+// define assigns a number to the shape of an UnknownFact, and first writes it to the schema.
 func (w *Writer) define(u *UnknownFact) int {
 	if len(u.Fields) > maxColumns {
 		w.fail(fmt.Errorf("write event: a %q has %d fields, more than %d", u.Name, len(u.Fields), maxColumns))
@@ -152,8 +152,7 @@ func (w *Writer) define(u *UnknownFact) int {
 	return number
 }
 
-// Flush writes the events so far as one block. What was flushed can be read even if
-// the recording is never closed.
+// Flush writes the events so far as one block. Flushed events can be read even if the recording is never closed.
 func (w *Writer) Flush() error {
 	if w.failed != nil || len(w.body) == 0 {
 		return w.failed
@@ -210,8 +209,7 @@ func (w *Writer) appendFrame(b []byte, kind byte, payload []byte) []byte {
 	return b
 }
 
-// rowVisitor gathers the values of one fact; strings become numbers in the block's
-// table.
+// rowVisitor gathers the values of one fact. Strings become numbers in the block's table.
 type rowVisitor struct {
 	writer *Writer
 	n      int
@@ -242,7 +240,7 @@ func (r *rowVisitor) add(v int64) {
 	r.n++
 }
 
-// intern gives the number of a string in this block's table, from 1.
+// intern returns the number of a string in this block's table, from 1.
 func (w *Writer) intern(s string) int64 {
 	if n, ok := w.strings[s]; ok {
 		return n

@@ -15,17 +15,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// analysis is everything worked out from one recording.
+// analysis is everything derived from one recording.
 type analysis struct {
 	timeline  *timeline.Timeline
 	diagnosis *diagnosis.Diagnosis
 	report    *report.Report
 	wall      wallClock
-	path      string // of the recording; "" of one that is not kept
-	all       bool   // print all that is known of what is ruled out
+	path      string // of the recording; "" if it is not kept
+	all       bool   // print all that is known about what is ruled out
 }
 
-// analyse works out a recording.
+// analyse builds and diagnoses a recording.
 func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
 	tl, err := build.By(workers(), rec)
 	if err != nil {
@@ -34,7 +34,7 @@ func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
 	return diagnosed(rebuilt{Timeline: tl, wall: newWallClock(rec.Events)}, o), nil
 }
 
-// diagnosed works out what happened in a recording.
+// diagnosed diagnoses a rebuilt recording.
 func diagnosed(got rebuilt, o diagnosis.Options) *analysis {
 	tl := got.Timeline
 	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), o)
@@ -81,18 +81,18 @@ func orNone(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// empty reports that there is not one whole request to speak of.
+// empty reports whether no complete request was measured.
 func (a *analysis) empty() bool {
 	return a.report.Requests.Count == 0
 }
 
-// undecided reports that nothing could be decided: where there is more than leads, something was.
+// undecided reports whether nothing could be decided: anything beyond leads means that something was.
 func (a *analysis) undecided() bool {
 	r := a.report
 	return len(r.Findings)+len(r.Minor)+len(r.Refuted) == 0
 }
 
-// instead says what there is where nothing could be decided.
+// instead says what there is if nothing could be decided.
 func (a *analysis) instead() string {
 	if n := len(a.report.Leads); n > 0 {
 		return ", " + diagnosis.Plural(n, "lead") + " at most"
@@ -100,7 +100,7 @@ func (a *analysis) instead() string {
 	return ""
 }
 
-// withoutLatency counts the requests that tell no latency by why they do not.
+// withoutLatency counts the requests without a latency, by reason.
 func withoutLatency(t *timeline.Timeline) string {
 	words := map[string]string{"aborted": "closed without an answer", "upgrade": "an upgrade", "stream": "a stream", "long-poll": "a long poll", "unpaired": "with an answer that is not told apart"}
 	n := map[string]int{}
@@ -116,7 +116,7 @@ func withoutLatency(t *timeline.Timeline) string {
 	return strings.Join(list, ", ")
 }
 
-// longest is for how long the request was seen that was seen for longest.
+// longest returns for how long the request was seen that was seen longest.
 func (a *analysis) longest() (most diagnosis.Duration) {
 	for i := range a.timeline.Requests {
 		r := &a.timeline.Requests[i]
@@ -125,7 +125,7 @@ func (a *analysis) longest() (most diagnosis.Duration) {
 	return most
 }
 
-// whyEmpty says why there is no request to speak of.
+// whyEmpty says why no request was measured.
 func (a *analysis) whyEmpty() string {
 	r := a.report
 	if r.Requests.Cut > 0 {

@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileRights are a user's rights to files, and no more. What is done with them is done on a thread of its
-// own, which has them for good: also when the process has given up all others. A nil *fileRights stands for
-// those that dwell itself has.
+// fileRights are a user's rights to files, and nothing else. Tasks run on a thread of their own that keeps these
+// rights, even when the process has given up all others. A nil *fileRights stands for dwell's own rights.
 type fileRights struct {
 	tasks chan func()
 }
 
-// rightsOf returns the rights of a user and of these groups. It needs root.
+// rightsOf returns the rights of a user with these groups. It needs root.
 func rightsOf(uid, gid int, groups []int) (*fileRights, error) {
 	r, err := rightsBy(func() error { return becomeForFiles(uid, gid, groups) })
 	if err != nil {
@@ -25,14 +24,14 @@ func rightsOf(uid, gid int, groups []int) (*fileRights, error) {
 	return r, nil
 }
 
-// plainRights are those of the user that dwell runs as, without the capabilities that it may have.
+// plainRights are the rights of the user that dwell runs as, without any capabilities.
 func plainRights() (*fileRights, error) { return rightsBy(func() error { return nil }) }
 
 func rightsBy(take func() error) (*fileRights, error) {
 	r := &fileRights{tasks: make(chan func())}
 	began := make(chan error)
 	go func() {
-		runtime.LockOSThread() // for good: the thread ends with the goroutine, and its rights with it
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine, and its rights with it
 		err := take()
 		began <- err
 		if err != nil {
@@ -45,12 +44,12 @@ func rightsBy(take func() error) (*fileRights, error) {
 	return r, <-began
 }
 
-// becomeForFiles changes what the calling thread is to files.
+// becomeForFiles changes the user and groups that the calling thread has for files.
 func becomeForFiles(uid, gid int, groups []int) error {
 	if err := unix.Setgroups(groups); err != nil {
 		return fmt.Errorf("groups: %w", err)
 	}
-	// The kernel does not say whether it did: asked for a second time, it tells what it did before.
+	// The kernel does not report success; a second call returns the current value.
 	unix.SetfsgidRetGid(gid)
 	if now, err := unix.SetfsgidRetGid(-1); err != nil || now != gid {
 		return fmt.Errorf("group %d: %w", gid, unix.EPERM)
@@ -62,8 +61,8 @@ func becomeForFiles(uid, gid int, groups []int) error {
 	return nil
 }
 
-// withoutCapabilities does something without the capabilities of the calling thread. Before and after it has
-// them: giving some up, for good, asks each of a process's threads to, and must succeed in all.
+// withoutCapabilities runs a task without the capabilities of the calling thread and then restores them. It does not
+// drop them for good, because that has to be done on each thread of the process and must succeed on all.
 func withoutCapabilities(task func() error) error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var held [2]unix.CapUserData
@@ -78,7 +77,7 @@ func withoutCapabilities(task func() error) error {
 	return errors.Join(task(), unix.Capset(&head, &held[0]))
 }
 
-// do does something with these rights. What do calls must not start a program.
+// do runs a task with these rights. The task must not start a program.
 func (r *fileRights) do(task func() error) (err error) {
 	if r == nil {
 		return task()
@@ -92,14 +91,14 @@ func (r *fileRights) do(task func() error) (err error) {
 	return err
 }
 
-// end gives them back; nothing may be done with them afterwards.
+// end gives the rights back; do must not be called afterwards.
 func (r *fileRights) end() {
 	if r != nil {
 		close(r.tasks)
 	}
 }
 
-// rights are those of the user who called sudo, nil if nobody did.
+// rights are those of the user who called sudo, or nil without sudo.
 func (i invoker) rights() (*fileRights, error) {
 	if !i.sudo {
 		return nil, nil
@@ -107,8 +106,8 @@ func (i invoker) rights() (*fileRights, error) {
 	return rightsOf(i.uid, i.gid, append(groupsOf(i.uid), i.gid))
 }
 
-// trusts reports whether a user's symbolic links may lead where a file of dwell's is made: root's own, one's
-// own, and those of the user who called sudo.
+// trusts reports whether dwell may follow a user's symbolic links to create a file: those of root, of the current
+// user, and of the user who called sudo.
 func (i invoker) trusts(uid uint32) bool {
 	return uid == 0 || uid == uint32(os.Geteuid()) || i.sudo && uid == uint32(i.uid)
 }

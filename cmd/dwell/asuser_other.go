@@ -2,7 +2,7 @@
 
 package main
 
-// fileRights are those of a user; elsewhere than on Linux dwell never runs as another one.
+// fileRights are a user's rights to files; outside Linux dwell never runs as another user.
 type fileRights struct{}
 
 func (*fileRights) do(task func() error) error { return task() }

@@ -75,7 +75,7 @@ Podman and the kubelet tell them, or by their ids.`,
 	return c
 }
 
-// addInsideFlags adds what chooses processes by where they run.
+// addInsideFlags adds the flags that choose processes by where they run.
 func addInsideFlags(c *cobra.Command, o *container.Choice) {
 	c.Flags().StringVar(&o.Container, "container", "", "name or id of a container, or how its id begins")
 	c.Flags().StringVar(&o.Pod, "pod", "", "pod of Kubernetes on this node: NAMESPACE/NAME, NAME or uid")
@@ -87,7 +87,7 @@ func addInsideFlags(c *cobra.Command, o *container.Choice) {
 	}
 }
 
-// oneTarget checks that one way to choose processes is taken, and not with nothing.
+// oneTarget checks that exactly one way to choose processes is used, and that its value is not empty.
 func oneTarget(c *cobra.Command) error {
 	var by []string
 	for _, name := range []string{"pid", "name", "container", "pod", "unit"} {
@@ -107,7 +107,7 @@ func oneTarget(c *cobra.Command) error {
 	return nil
 }
 
-// pidArgument takes a bare pid, as other tools do, for --pid.
+// pidArgument accepts a bare pid for --pid, as other tools do.
 func pidArgument(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -159,7 +159,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	return finish(ctx, w, g, r)
 }
 
-// resolve finds the roots of the process trees to watch, and what else belongs to them.
+// resolve finds the roots of the process trees to watch, and the other processes that belong to them.
 func (o attachOptions) resolve() (chosen target.Insiders, err error) {
 	if o.name != "" {
 		found, err := target.Find(o.name)

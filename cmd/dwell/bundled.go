@@ -14,7 +14,7 @@ import (
 //	dwell demo --for 3s -o DIR
 //	dwell facts DIR/bad.dwell --first 1895ms >bundled/bad.txt
 //
-// without the path of the source tree in the names of files.
+// without the path of the source tree in the file names.
 //
 //go:embed bundled/bad.txt bundled/fixed.txt
 var bundledFiles embed.FS

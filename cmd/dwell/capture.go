@@ -12,32 +12,31 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// liveRecorder is a capture session with the place its facts go to.
+// liveRecorder is a capture session and the sink for its facts.
 type liveRecorder struct {
 	*capture.Session
 	sink *recordingFile
 }
 
-// Run implements recorder. When all has joined it keeps to one processor at a time: with
-// more, Go wakes others at every turn to look for work that there is none of, in the place
-// of the service.
+// Run implements recorder. When all hooks are active it uses one processor at a time. With more, Go wakes other
+// threads again and again to look for work that does not exist, and these take processor time from the service.
 func (r liveRecorder) Run(ctx context.Context) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	return r.Session.Run(ctx, r.sink)
 }
 
-// standBack lets the service go first while its recording is analysed.
+// standBack lowers dwell's priority so that the service goes first while its recording is analysed.
 func standBack() { capture.StandBack() }
 
-// dropRights is world.dropRights where dwell can record.
+// dropRights is world.dropRights on machines that can record.
 func dropRights(k keeping) error {
 	return capture.DropRights(capture.Keeping{Runs: k.runs, Places: k.places, Started: k.starts, Helper: k.helper, PIDs: k.pids, Groups: k.groups})
 }
 
-// dropLast is world.dropLast where dwell can record.
+// dropLast is world.dropLast on machines that can record.
 func dropLast() error { return capture.DropLast() }
 
-// descendants are the living descendants of a process, as far as they can be listed.
+// descendants returns the living descendants of a process, as far as they can be listed.
 func descendants(pid int) []int {
 	family, err := target.Family(pid)
 	if err != nil {
@@ -57,7 +56,7 @@ func openCapture(sink *recordingFile, how captureOptions) (recorder, func() puls
 	})
 	if err != nil {
 		if why := machineForbids(); why != nil {
-			err = why // says more, and what to do
+			err = why // it says more, including what to do
 		}
 		return nil, nil, err
 	}
@@ -68,8 +67,7 @@ func openCapture(sink *recordingFile, how captureOptions) (recorder, func() puls
 	return liveRecorder{session, sink}, read, nil
 }
 
-// recordingForbidden says why this machine or these rights do not allow recording; nil if
-// they do. It tries.
+// recordingForbidden tries to record. It says why this machine or these rights do not allow it; nil if they do.
 func recordingForbidden() error {
 	session, err := capture.Open(capture.Options{})
 	if err != nil {
@@ -78,7 +76,7 @@ func recordingForbidden() error {
 	return session.Close()
 }
 
-// tryPrograms has the kernel take each group of programs, for a moment.
+// tryPrograms briefly loads each group of programs into the kernel.
 func tryPrograms(refuse []string) (checks []target.Check, refused []refusedProgram) {
 	features, err := capture.Features(refuse)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// standBack has nothing to stand back from.
+// standBack does nothing here.
 func standBack() {}
 
 // recordingForbidden says why recording is not possible.
@@ -24,16 +24,16 @@ func dropLast() error { return nil }
 // giveUpAll has nothing to give up.
 func giveUpAll() error { return nil }
 
-// startHelper starts none.
+// startHelper starts no helper here.
 func startHelper() (*os.File, error) { return nil, capture.ErrUnsupported }
 
-// helperCommand is of no use: there is no recorder to help.
+// helperCommand does nothing here: there is no recorder to help.
 func helperCommand() *cobra.Command { return &cobra.Command{Use: "__helper", Hidden: true} }
 
-// descendants are none: nothing is started here.
+// descendants returns none: nothing is started here.
 func descendants(int) []int { return nil }
 
-// openCapture is the openRecorder of a machine that cannot record.
+// openCapture is the openRecorder on a machine that cannot record.
 func openCapture(*recordingFile, captureOptions) (recorder, func() pulse, error) {
 	return nil, nil, capture.ErrUnsupported
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// errClass is a class file that is none.
+// errClass says that a file is not a class file.
 var errClass = errors.New("not a class file")
 
-// className reads the name that a class file gives itself, as in shop/Prices$Store. It need not be that of
-// the file, and a decompiler goes by it.
+// className reads the name in a class file, as in shop/Prices$Store. It can differ from the name of the file, and a
+// decompiler uses it.
 func className(file []byte) (string, error) {
 	const tagUTF8, tagClass = 1, 7
 	if len(file) < 10 || !bytes.HasPrefix(file, []byte{0xca, 0xfe, 0xba, 0xbe}) {
@@ -32,13 +32,13 @@ func className(file []byte) (string, error) {
 			texts[i] = string(rest[3:size])
 		case tagClass:
 			size, classes[i] = 3, twoBytes(rest[1:])
-		case 8, 16, 19, 20: // a string, a type of a method, a module, a package
+		case 8, 16, 19, 20: // a string, a method's type, a module, a package
 			size = 3
-		case 15: // a handle of a method
+		case 15: // a method handle
 			size = 4
-		case 3, 4, 9, 10, 11, 12, 17, 18: // numbers of 4 bytes, members, their names, what is made at run time
+		case 3, 4, 9, 10, 11, 12, 17, 18: // 4-byte numbers, members, their names, what is made at run time
 			size = 5
-		case 5, 6: // numbers of 8 bytes take two places
+		case 5, 6: // 8-byte numbers take two entries
 			size = 9
 			i++
 		default:

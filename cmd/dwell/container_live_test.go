@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tearoom answers each request after a nap in the function brew.
+// tearoom answers each request after a short sleep in the function brew.
 const tearoom = `
 import http.server, time
 def brew():
@@ -36,8 +36,8 @@ print("ready", flush=True)
 server.serve_forever()
 `
 
-// contain starts a program in the control group $1, in pid, mount, network, IPC and host name namespaces of its own,
-// with the root of this machine under an overlay as its root.
+// contain starts a program in the control group $1, in pid, mount, network, IPC and host name namespaces of its own.
+// Its root is this machine's root under an overlay.
 const contain = `
 echo $$ > "$1/cgroup.procs"
 exec unshare --kill-child --fork --pid --mount --net --uts --ipc sh -c '
@@ -51,7 +51,7 @@ exec unshare --kill-child --fork --pid --mount --net --uts --ipc sh -c '
 ' sh "$@"
 `
 
-// controlGroups is where the hierarchy is mounted that systemd uses, or would.
+// controlGroups returns the mount point of the hierarchy that systemd uses, or would use.
 func controlGroups(t *testing.T) string {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -74,8 +74,8 @@ func controlGroups(t *testing.T) string {
 	return unified
 }
 
-// startContained starts the tearoom as a runtime would, in the group of a unit and of a container, and returns
-// the pid of what holds its namespaces.
+// startContained starts the tearoom as a runtime would, in the group of a unit and of a container. It returns the pid
+// of the process that holds its namespaces.
 func startContained(t *testing.T, unit, id string) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,10 +98,10 @@ func startContained(t *testing.T, unit, id string) int {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		service.Process.Kill() // and with it what it started: --kill-child
+		service.Process.Kill() // which also ends what it started: --kill-child
 		service.Wait()
 		for until := time.Now().Add(10 * time.Second); os.Remove(group) != nil && time.Now().Before(until); {
-			time.Sleep(10 * time.Millisecond) // the last process leaves its group a moment after its end
+			time.Sleep(10 * time.Millisecond) // the last process leaves its group shortly after it ends
 		}
 		os.Remove(outer)
 	})
@@ -111,7 +111,7 @@ func startContained(t *testing.T, unit, id string) int {
 	return service.Process.Pid
 }
 
-// within does something in the network namespace of a child of a process.
+// within runs do in the network namespace of a child of a process.
 func within(t *testing.T, parent int, do func()) {
 	t.Helper()
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
@@ -127,7 +127,7 @@ func within(t *testing.T, parent int, do func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // for good: the thread ends with this
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if err := unix.Setns(int(space.Fd()), syscall.CLONE_NEWNET); err != nil {
 			t.Error(err)
 			return
@@ -137,8 +137,8 @@ func within(t *testing.T, parent int, do func()) {
 	<-done
 }
 
-// A service in namespaces of its own, on an overlay, chosen by its unit and by the beginning of its container's id:
-// each request is counted, the code that it waits in is named, and the recording says how it was chosen.
+// A service in namespaces of its own, on an overlay, is chosen by its unit and by the beginning of its container's
+// id. Each request is counted, the code in which it waits is named, and the recording says how it was chosen.
 func TestLiveAttachToAContainer(t *testing.T) {
 	needBPF(t)
 	for _, tool := range []string{"python3", "unshare", "ip"} {
@@ -161,7 +161,7 @@ func TestLiveAttachToAContainer(t *testing.T) {
 				}
 			}
 		})
-		if s := attached.end(); s != exitDone && s != exitUndecided { // so few requests of one kind need not decide anything
+		if s := attached.end(); s != exitDone && s != exitUndecided { // so few similar requests need not decide anything
 			t.Fatalf("status %d: %s", s, c.err.String())
 		}
 		if r := diagnosisOf(t, path); r.Requests.Count != count {
@@ -181,8 +181,8 @@ func TestLiveAttachToAContainer(t *testing.T) {
 	}
 }
 
-// What is put into a container from outside while it is recorded, as docker exec does, is recorded as well: it is
-// no child of what was there.
+// A process put into a container from outside during recording, as docker exec does, is recorded too, although it is
+// not a child of the processes in it.
 func TestLiveWhatEntersAContainer(t *testing.T) {
 	needBPF(t)
 	if _, err := exec.LookPath("unshare"); err != nil {
@@ -196,7 +196,7 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rec")
 	attached := c.start(t, "attach", "--container", id[:16], "--windows", "off", "-o", path)
 	group := filepath.Join(controlGroups(t), unit, "docker-"+id+".scope")
-	const enter = `sh -c 'echo $$ > "$1/cgroup.procs"; exec python3 -c "$2"' sh "$1" "$2" & echo $!; wait` // no child of dwell's
+	const enter = `sh -c 'echo $$ > "$1/cgroup.procs"; exec python3 -c "$2"' sh "$1" "$2" & echo $!; wait` // not a child of dwell
 	visitor := exec.Command("sh", "-c", enter, "sh", group, strings.Replace(tearoom, "8080", "21490", 1))
 	pipe, err := visitor.StdoutPipe()
 	if err == nil {
@@ -234,7 +234,7 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 	}
 }
 
-// requestsOf are the number of a process in what there is of a recording so far, and how many requests it got.
+// requestsOf returns a process's id in the recording so far, and how many requests it received.
 func requestsOf(t *testing.T, path string, pid int) (entered recording.ProcessID, requests int) {
 	t.Helper()
 	entered = recording.NoProcess

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// decompilerName is Procyon's command, as Debian's package procyon-decompiler has it.
+// decompilerName is Procyon's command in Debian's package procyon-decompiler.
 const decompilerName = "procyon"
 
 const (
@@ -24,12 +24,12 @@ const (
 	maxInner = 256     // classes within a class
 )
 
-// classes are those of a service, compiled.
+// classes are the compiled classes of a service.
 type classes struct {
-	places []string // jars, and directories of classes; of a class that is in several, the first counts
+	places []string // jars, and directories of classes; the first one with a class is used
 }
 
-// newClasses looks for the jars below the given files and directories, and directories of classes.
+// newClasses looks for jars, and directories of classes, in the given files and directories.
 func newClasses(places []string) (*classes, error) {
 	if _, err := exec.LookPath(decompilerName); err != nil {
 		return nil, fmt.Errorf("there is no %s to decompile with (apt install procyon-decompiler)", decompilerName)
@@ -49,11 +49,10 @@ func newClasses(places []string) (*classes, error) {
 	return c, nil
 }
 
-// absolute is a path that holds in any directory.
+// absolute returns a path that is valid in any directory.
 func absolute(place string) (string, error) { return filepath.Abs(place) }
 
-// decompile unpacks a class and those within it into a directory of their own, and has
-// the decompiler read them there.
+// decompile unpacks a class and its inner classes into a directory of their own, and runs the decompiler there.
 func (c *classes) decompile(class string) ([]string, error) {
 	dir, err := os.MkdirTemp("", "class-")
 	if err != nil {
@@ -67,16 +66,16 @@ func (c *classes) decompile(class string) ([]string, error) {
 		}
 	}
 	wanted := classFile(dir, class)
-	if !found || strings.ContainsAny(wanted, " *?[]") { // the launcher would see several names
+	if !found || strings.ContainsAny(wanted, " *?[]") { // the launcher would take it for several names
 		return nil, errors.Join(fs.ErrNotExist, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), decompileWithin)
 	defer cancel()
-	// Stretched lines are numbered as in the file that was compiled.
+	// Stretched lines have the numbers of the file that was compiled.
 	out := filepath.Join(dir, "out")
 	cmd := exec.CommandContext(ctx, decompilerName, "--stretch-lines", "-o", out, wanted)
-	cmd.Dir = filepath.Join(dir, "empty")                 // the launcher may look for programs where it is
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // of the launcher and what it launches
+	cmd.Dir = filepath.Join(dir, "empty")                 // the launcher may look for programs in its directory
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // for the launcher and what it launches
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	if err := errors.Join(os.Mkdir(cmd.Dir, 0o700), cmd.Run()); err != nil {
@@ -89,7 +88,7 @@ func (c *classes) decompile(class string) ([]string, error) {
 	return strings.Split(string(text), "\n"), nil
 }
 
-// unpackFrom is unpack of a jar or a directory of classes.
+// unpackFrom is unpack for a jar or a directory of classes.
 func unpackFrom(place, class, dir string) (bool, error) {
 	if !strings.HasSuffix(place, ".jar") && !strings.HasSuffix(place, ".war") {
 		if info, err := os.Stat(place); err == nil && info.IsDir() {
@@ -104,9 +103,9 @@ func unpackFrom(place, class, dir string) (bool, error) {
 	return unpack(z, class, dir)
 }
 
-// unpack writes a class of an archive or directory, and the classes within it, below dir.
+// unpack writes a class from an archive or directory, with its inner classes, below dir.
 func unpack(from fs.FS, class, dir string) (found bool, err error) {
-	for _, root := range []string{"", "WEB-INF/classes/", "BOOT-INF/classes/"} { // plain, of a servlet container, of Spring Boot
+	for _, root := range []string{"", "WEB-INF/classes/", "BOOT-INF/classes/"} { // plain, servlet container, Spring Boot
 		if err = unpackTo(dir, class, from, root); err == nil {
 			inner, _ := fs.Glob(from, root+class+"$*.class")
 			for _, name := range inner[:min(len(inner), maxInner)] {

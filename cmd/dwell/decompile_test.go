@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A class of which only the compiled form is there, in a servlet container's archive.
+// A class that exists only in compiled form, in a servlet container's archive.
 const priceSource = `package shop;
 
 public class Prices {
@@ -51,7 +51,7 @@ func TestAJarThatIsNotThere(t *testing.T) {
 	}
 }
 
-// readable is a directory that all may read.
+// readable returns a directory that everyone may read.
 func readable(t *testing.T) string {
 	t.Helper()
 	dir := directoryOf(t, os.Geteuid())
@@ -79,8 +79,8 @@ func decompiling(t *testing.T, place string) *sources {
 	return found
 }
 
-// Where dwell is called there is a class that the decompiler's launcher would take for its own, and in the jar
-// one that wants its source to be written elsewhere.
+// The current directory contains a class that the decompiler's launcher would take for its own, and the jar contains
+// one whose name makes its source be written elsewhere.
 func TestNothingOfTheServicesRunsOrWritesAsRoot(t *testing.T) {
 	dir := readable(t)
 	compile(t, dir, "Prices.java", priceSource)

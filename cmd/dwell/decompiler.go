@@ -15,30 +15,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What a decompiler may take, and say.
+// Limits of a decompiler's time and output.
 const (
-	decompileWithin = 30 * time.Second // a class
+	decompileWithin = 30 * time.Second // per class
 	maxAnswer       = 16 << 20         // bytes of its answer
 )
 
-// decompilerPath is where programs are looked for by what is not trusted with the user's own PATH.
+// decompilerPath is the PATH of a program that must not be given the user's own PATH.
 const decompilerPath = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 
-// decompiler turns classes of the JVM back into source code whose lines are numbered as the original's, each
-// when it is first asked for. It is another process, that of the user who called sudo, or nobody's where dwell
-// runs as root: it opens jars and classes, which may be the service's, and hands them to a program that is not
-// dwell's, in a directory of its own and with an environment that says nothing of this one. Nil: there is none.
+// decompiler turns classes of the JVM back into source code with the line numbers of the original, each on first use.
+// It is another process: of the user who called sudo, or of nobody if dwell runs as root. It opens jars and classes,
+// which may belong to the service, and passes them to a program that is not part of dwell. So it has a directory of
+// its own and an environment that reveals nothing of dwell's. Nil means that there is none.
 type decompiler struct {
 	cmd  *exec.Cmd
 	ask  io.WriteCloser
 	said *bufio.Reader
 	dir  string
-	as   string // whose process it is, where that is not who called dwell
+	as   string // whose process it is, unless that is the user who called dwell
 	done map[string][]string
 }
 
-// newDecompiler starts a decompiler of the given jars and directories of classes. Without any there is none,
-// which is no error.
+// newDecompiler starts a decompiler for the given jars and directories of classes. Without any it returns nil, which
+// is not an error.
 func newDecompiler(places []string, who invoker) (*decompiler, error) {
 	if len(places) == 0 {
 		return nil, nil
@@ -92,7 +92,7 @@ func (d *decompiler) start(places []string, who invoker) (err error) {
 	return nil
 }
 
-// answer reads lines, as one line of JSON.
+// answer reads lines, encoded as one line of JSON.
 func (d *decompiler) answer() (lines []string, err error) {
 	text, err := bufio.NewReader(io.LimitReader(d.said, maxAnswer)).ReadBytes('\n')
 	if err != nil {
@@ -101,8 +101,8 @@ func (d *decompiler) answer() (lines []string, err error) {
 	return lines, json.Unmarshal(text, &lines)
 }
 
-// lines returns lines of a Java source file by its path below the root of its package.
-// The first says that nobody wrote them so.
+// lines returns lines of a Java source file, given its path below the root of its package. The first line is marked
+// as decompiled.
 func (d *decompiler) lines(file string, from, to int64) []string {
 	class, ok := strings.CutSuffix(file, ".java")
 	if d == nil || !ok || !fs.ValidPath(class) || strings.ContainsAny(class, "\n\r") {
@@ -110,7 +110,7 @@ func (d *decompiler) lines(file string, from, to int64) []string {
 	}
 	text, ok := d.done[class]
 	if !ok {
-		text = d.decompiled(class) // without it the place is shown, and no code
+		text = d.decompiled(class) // if it fails, the place is shown without code
 		d.done[class] = text
 	}
 	to = min(to, int64(len(text)))
@@ -124,7 +124,7 @@ func (d *decompiler) lines(file string, from, to int64) []string {
 
 func (d *decompiler) decompiled(class string) []string {
 	if _, err := io.WriteString(d.ask, class+"\n"); err != nil {
-		return nil // it has ended
+		return nil // the process has ended
 	}
 	text, err := d.answer()
 	if err != nil {
@@ -136,7 +136,7 @@ func (d *decompiler) decompiled(class string) []string {
 	return text
 }
 
-// end ends the process, and removes what it left.
+// end ends the process and removes its files.
 func (d *decompiler) end() {
 	if d == nil {
 		return
@@ -148,7 +148,7 @@ func (d *decompiler) end() {
 	os.RemoveAll(d.dir)
 }
 
-// decompileCommand is the process behind a decompiler: it reads names of classes, and answers with lines.
+// decompileCommand is the process behind a decompiler: it reads names of classes and answers with lines.
 func decompileCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "__decompile -- JAR...",

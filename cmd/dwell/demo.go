@@ -21,14 +21,14 @@ import (
 
 const (
 	demoLength = 8 * time.Second
-	demoRate   = 60 // requests a second: enough for p99, far from either processor's limit
+	demoRate   = 60 // requests/s: enough for p99, far from either processor's limit
 )
 
 type demoOptions struct {
 	length time.Duration
-	rate   float64 // requests a second
+	rate   float64 // requests per second
 	json   bool
-	keep   string // directory that the recordings are left in
+	keep   string // directory in which the recordings are kept
 	view   bool
 }
 
@@ -57,32 +57,32 @@ not allowed, a bundled recording of the same service is diagnosed instead.`,
 	}
 	c.Flags().DurationVar(&o.length, "for", demoLength, "how long to record each of the two variants")
 	c.Flags().Float64Var(&o.rate, "rate", demoRate, "how many requests a second to send")
-	c.Flags().Lookup("rate").Hidden = true // for machines that are emulated
+	c.Flags().Lookup("rate").Hidden = true // for emulated machines
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON")
 	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
 	c.Flags().StringVarP(&o.keep, "output", "o", "", "directory to leave the two recordings in")
 	return c
 }
 
-// act is one variant of the demo, played and diagnosed.
+// act is one variant of the demo, run and diagnosed.
 type act struct {
 	*analysis
 	client load.Summary    // what the client measured; zero for a bundled recording
-	store  demo.StoreStats // what the store says of itself
+	store  demo.StoreStats // the store's own statistics
 }
 
-// stage is where the acts are played.
+// stage runs the acts.
 type stage struct {
 	w    world
 	o    demoOptions
-	dir  string // for the recordings
+	dir  string // of the recordings
 	live bool   // false: bundled recordings
-	bad  *act   // once played
+	bad  *act   // once it has run
 }
 
 func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, endings()...)
-	defer stop() // so that an interrupted demo, too, leaves nothing behind
+	defer stop() // so that an interrupted demo leaves nothing behind either
 	s := &stage{w: w, o: o, dir: o.keep, live: true}
 	if o.keep != "" {
 		if err := makeDirectory(o.keep, whoInvoked(w.getenv)); err != nil {
@@ -134,7 +134,7 @@ func (s *stage) json(ctx context.Context) error {
 	}{1, s.live, bad.report, fixed.report})
 }
 
-// play runs one variant under load, records it and diagnoses it.
+// play runs one variant under load, records and diagnoses it.
 func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
 	a := &act{}
 	if mode == demo.Bad {
@@ -166,7 +166,7 @@ func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
 	if a.empty() {
 		return nil, fmt.Errorf("dwell demo: %s", a.whyEmpty())
 	}
-	a.path = "" // it goes with the demo
+	a.path = "" // it is deleted with the demo
 	return a, nil
 }
 

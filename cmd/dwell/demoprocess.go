@@ -34,8 +34,8 @@ func demoServerCommand(w world) *cobra.Command {
 	return c
 }
 
-// demoLoadCommand is the process that sends the demo's requests. It is not part of the
-// recorder, whose own CPU would otherwise be counted with it.
+// demoLoadCommand is the process that sends the demo's requests. It is separate from the recorder so that its CPU
+// time is not counted as the recorder's.
 func demoLoadCommand(w world) *cobra.Command {
 	var url string
 	var length time.Duration
@@ -58,7 +58,7 @@ func demoLoadCommand(w world) *cobra.Command {
 	return c
 }
 
-// sendDemoLoad runs demoLoadCommand in a process of its own.
+// sendDemoLoad runs demoLoadCommand in its own process.
 func sendDemoLoad(ctx context.Context, url string, o demoOptions) (load.Summary, error) {
 	var s load.Summary
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", "__demo-load", "--url", url, "--for", o.length.String(), "--rate", fmt.Sprint(o.rate))
@@ -76,7 +76,7 @@ func sendDemoLoad(ctx context.Context, url string, o demoOptions) (load.Summary,
 	return s, nil
 }
 
-// demoServer starts this very program as a demo server.
+// demoServer starts this program as a demo server.
 func demoServer(dir, store string, mode demo.Mode) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", "__demo-server", "--dir", dir, "--store", store, "--mode", string(mode))
 	cmd.Args[0] = "dwell-demo"

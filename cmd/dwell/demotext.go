@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// text plays both acts and tells the story.
+// text runs both acts and describes the results.
 func (s *stage) text(ctx context.Context, g *globals) error {
 	out := s.w.out
 	if s.live {
@@ -78,7 +78,7 @@ func joined(list []string) string {
 	return text
 }
 
-// contrast is the table of what was, what was predicted and what came.
+// contrast is the table of the state before, the prediction and the result.
 func contrast(bad, fixed *report.Report, want prediction) string {
 	row := func(name string, p50, p99 report.Duration) string {
 		return fmt.Sprintf("%-24s %10s %10s\n", name, ns(int64(p50)), ns(int64(p99)))

@@ -22,7 +22,7 @@ type diffOptions struct {
 	json     bool
 	judging  judging
 	windowing
-	out string // of a page; "" prints
+	out string // path of a page; "": print
 }
 
 func diffCommand(w world, g *globals) *cobra.Command {

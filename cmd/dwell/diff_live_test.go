@@ -14,14 +14,14 @@ import (
 	"github.com/getdwell/dwell/internal/truth/calm"
 )
 
-// A program that ends by itself and serves nothing, such as a benchmark, leaves a
-// recording that can be compared and looked at.
+// A program that ends by itself and serves nothing, such as a benchmark, yields a recording that can be compared and
+// shown.
 func TestLiveDiffOfBenchmarks(t *testing.T) {
 	needBPF(t)
 	calm.Try(t, func() []string { return diffOfBenchmarks(t, recordedBenchmarks(t)) })
 }
 
-// recordedBenchmarks are recordings of a program that computes, and of one whose threads wait.
+// recordedBenchmarks returns recordings of a program that computes and of one whose threads wait.
 func recordedBenchmarks(t *testing.T) (paths [2]string) {
 	const one = `
 import time
@@ -39,7 +39,7 @@ threads = [threading.Thread(target=work) for _ in range(20)]
 for t in threads: t.start()
 for t in threads: t.join()
 `
-	// Not a script that finds the interpreter first: that has processes of its own.
+	// Not a script that searches for the interpreter first: that has processes of its own.
 	python := strings.TrimSpace(output(t, "python3", "-c", "import sys; print(sys.executable)"))
 	for i, program := range []string{one, many} {
 		path := filepath.Join(t.TempDir(), "rec")
@@ -56,7 +56,7 @@ for t in threads: t.join()
 	return paths
 }
 
-// diffOfBenchmarks are what dwell diff should say of them and does not.
+// diffOfBenchmarks returns what is missing in dwell diff's output about them.
 func diffOfBenchmarks(t *testing.T, paths [2]string) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	c := newConsole()

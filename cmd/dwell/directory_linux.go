@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLinks is how many symbolic links may lead to a directory, as in the kernel.
+// maxLinks is how many symbolic links may be followed to a directory, as in the kernel.
 const maxLinks = 40
 
-// openDirectory opens a directory, step by step: a symbolic link on the way is followed only if whoever it
-// belongs to is trusted, whatever becomes of it meanwhile.
+// openDirectory opens a directory step by step. It follows a symbolic link on the way only if the link's owner is
+// trusted, no matter how links change meanwhile.
 func openDirectory(path string, trusted func(uid uint32) bool) (int, error) {
 	at, links := unix.AT_FDCWD, 0
 	step := func(name string) (int, error) {
@@ -43,7 +43,7 @@ func openDirectory(path string, trusted func(uid uint32) bool) (int, error) {
 	return at, nil
 }
 
-// steps are the parts of a path, of which the first of an absolute one is the root.
+// steps returns the parts of a path. The first part of an absolute path is the root.
 func steps(path string) (list []string) {
 	if strings.HasPrefix(path, "/") {
 		list = append(list, "/")
@@ -63,7 +63,7 @@ func closeStep(fd int) error {
 	return unix.Close(fd)
 }
 
-// linkAt returns where a symbolic link leads, "" of a directory.
+// linkAt returns the target of a symbolic link, or "" for a directory.
 func linkAt(fd int, trusted func(uid uint32) bool) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -55,13 +55,13 @@ func untilEnded(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// refusedProgram is a program that the kernel does not take, and all that it said.
+// refusedProgram is a program that the kernel refuses, with everything it reported.
 type refusedProgram struct {
 	why error
 	log []string
 }
 
-// examine checks the machine, and then what only a try tells, if it may come to that.
+// examine checks the machine, and if that passes, also what only a try can show.
 func examine(w world) ([]target.Check, []refusedProgram) {
 	checks := target.Doctor()
 	if !canRecord(checks) {
@@ -89,7 +89,7 @@ func canRecord(checks []target.Check) bool {
 	return true
 }
 
-// doctorJSON is the form of doctor --json.
+// doctorJSON is the output of doctor --json.
 type doctorJSON struct {
 	Version   int         `json:"version"`
 	CanRecord bool        `json:"can_record"`
@@ -104,7 +104,7 @@ type checkJSON struct {
 	Remedy   string `json:"remedy,omitempty"`
 }
 
-// printable are checks as they may be shown: they name files and programs of others.
+// printable returns checks that are safe to show: they may contain names of other users' files and programs.
 func printable(checks []target.Check) []target.Check {
 	shown := slices.Clone(checks)
 	for i := range shown {
@@ -144,7 +144,7 @@ func printChecks(out io.Writer, checks []target.Check, asJSON, color bool) error
 	return err
 }
 
-// mark is the first column: what is required is missing, what is not is merely absent.
+// mark is the first column: "missing" for required checks that fail, another word for optional ones.
 func mark(c target.Check, color bool) string {
 	text, code := "ok     ", "32"
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// What a check names may be another's: a file, a program. A terminal is given none of what it would obey.
+// A check may name another user's file or program. A terminal must not receive control sequences from these names.
 func TestDoctorShowsNoCommand(t *testing.T) {
 	checks := []target.Check{{Name: "ruby" + commands, Detail: "/srv/" + commands, Remedy: "see " + commands}}
 	for _, asJSON := range []bool{false, true} {

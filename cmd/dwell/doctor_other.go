@@ -4,5 +4,5 @@ package main
 
 import "github.com/getdwell/dwell/internal/capture/target"
 
-// tryPrograms has none for this processor.
+// tryPrograms has none for this platform.
 func tryPrograms([]string) ([]target.Check, []refusedProgram) { return nil, nil }

@@ -42,7 +42,7 @@ dwell cannot record here until what is missing above is put right. It can still 
 	}
 }
 
-// What the container of a DaemonSet runs stays until it is told to end, and then has done its work.
+// The process in a DaemonSet's container runs until it is told to end, and then exits with success.
 func TestLiveDoctorStays(t *testing.T) {
 	needBPF(t)
 	ctx, end := context.WithCancel(t.Context())
@@ -63,8 +63,8 @@ func TestLiveDoctorStays(t *testing.T) {
 	}
 }
 
-// In a user namespace (rootless containers) and in a pid namespace (containers) the doctor says what forbids to
-// record, in the words of its remedy, before it tries anything.
+// In a user namespace (rootless containers) and in a pid namespace (containers) the doctor says what prevents
+// recording, in the words of its remedy, before it tries anything.
 func TestDoctorInNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to make a pid namespace")

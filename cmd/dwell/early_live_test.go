@@ -19,7 +19,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// attachedTo is a recorder, as a process of its own, of a process.
+// attachedTo starts a recorder process for a process.
 func attachedTo(t *testing.T, pid int, path string) (*exec.Cmd, *bufio.Scanner, func()) {
 	t.Helper()
 	needBPF(t)
@@ -39,9 +39,9 @@ func attachedTo(t *testing.T, pid int, path string) (*exec.Cmd, *bufio.Scanner, 
 	return dwell, lines, func() { said.Close() }
 }
 
-// What is served in the first second of a recording is in the file before that second is over: it holds one
-// fact of the clock then, which the second one follows. The service does next to nothing: what little there is to
-// tell of it fills no block.
+// What is served in the first second of a recording is in the file before that second is over: the file holds only
+// one Clock fact then; the next one follows a second later. The service does almost nothing, so its facts do not fill
+// a block.
 func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
 	service := exec.Command("python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", t.TempDir())
 	told, err := service.StdoutPipe()
@@ -84,13 +84,13 @@ func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
 	})
 }
 
-// Nobody reads any more what the recorder says: it goes on until it is told to end.
+// The recorder continues until it is told to end, even if the reader of its stderr is gone.
 func TestLiveClosedStderrEndsNoRecording(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.dwell")
 	dwell, _, closeStderr := attachedTo(t, os.Getpid(), path)
 	closeStderr()
 	before := clocks(t, path)
-	for until := time.Now().Add(30 * time.Second); clocks(t, path) < before+7; time.Sleep(100 * time.Millisecond) { // a status line each 5 s
+	for until := time.Now().Add(30 * time.Second); clocks(t, path) < before+7; time.Sleep(100 * time.Millisecond) { // a status line every 5 s
 		if time.Now().After(until) {
 			t.Fatal("recording has ended")
 		}
@@ -105,7 +105,7 @@ func TestLiveClosedStderrEndsNoRecording(t *testing.T) {
 	}
 }
 
-// A disk that is full ends a recording, and with it the service that it was started for, as every other end.
+// A full disk ends a recording, and the service that was started for it, like any other end.
 func TestLiveFullDiskEndsTheService(t *testing.T) {
 	needBPF(t)
 	dir := t.TempDir()

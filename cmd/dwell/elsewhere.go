@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The commands that need Linux are there elsewhere too, to say so.
+// The commands that need Linux also exist elsewhere, to say so.
 
 func attachCommand(world, *globals) *cobra.Command {
 	return unsupported("attach", "Record a service that runs already (Linux)")

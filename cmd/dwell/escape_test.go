@@ -12,10 +12,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// commands is what a service puts into every name that it may choose.
+// commands are the control sequences that a service might put into every name it controls.
 const commands = "\x1b]0;t\x07\x1b[2J\u009b31m\x9b\x7f\u202e\u2066\u200b\ufeff\u2028\xff\r\n"
 
-// renamer puts it into every text of a fact.
+// renamer puts them into every text of a fact.
 type renamer struct{}
 
 func (renamer) Int(string, *int64)            {}
@@ -26,8 +26,8 @@ func (renamer) Str(name string, v *string) {
 	}
 }
 
-// Names in a recording are the service's, its peers', or those of whoever made the recording: a terminal is given
-// none of what it would obey, and a program that reads JSON none either.
+// The service, its peers or the author of a recording choose the names in it. Neither a terminal nor a program that
+// reads JSON must receive control sequences from them.
 func TestNoViewShowsACommand(t *testing.T) {
 	for _, base := range []string{"bundled/bad.txt", "../../internal/report/testdata/convoy.txt"} {
 		text, err := os.ReadFile(base)
@@ -77,7 +77,7 @@ func TestNoViewShowsACommand(t *testing.T) {
 	}
 }
 
-// pageShowsNoCommand checks what the page of a recording holds: its program is dwell's, its model is not.
+// pageShowsNoCommand checks a recording's page: its program is dwell's own, but its model is not.
 func pageShowsNoCommand(t *testing.T, path string) {
 	t.Helper()
 	page := filepath.Join(t.TempDir(), "page.html")
@@ -95,7 +95,7 @@ func pageShowsNoCommand(t *testing.T, path string) {
 	}
 }
 
-// shownPlainly checks that a text has lines, and nothing in them but what can be seen.
+// shownPlainly checks that a text has lines with visible characters only.
 func shownPlainly(t *testing.T, view []string, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {

@@ -42,8 +42,7 @@ func printFacts(out io.Writer, rec *recording.Recording) error {
 	return nil
 }
 
-// cutRecording keeps what was recorded in the first so many nanoseconds, as if the
-// recorder had been stopped then.
+// cutRecording keeps the facts of the first first nanoseconds, as if the recorder had been stopped then.
 func cutRecording(rec *recording.Recording, first recording.Duration) *recording.Recording {
 	end := rec.Events[0].Time + recording.Time(first)
 	var kept []recording.Event

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says what is wrong with a flag: which one may be meant, or what it takes.
+// flagError says what is wrong with a flag: which flag may be meant, or what values it takes.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -27,8 +27,8 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())
 }
 
-// flagsLike returns the flags of a command whose names are like one, or that take what it is
-// the name of, such as --for for --duration.
+// flagsLike returns the flags of a command with a similar name, or with a type of that name, such as --for for
+// --duration.
 func flagsLike(c *cobra.Command, name string) []string {
 	names := &cobra.Command{SuggestionsMinimumDistance: 2}
 	c.Flags().VisitAll(func(f *pflag.Flag) {

@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// mostGarbage is how many bytes of garbage may lie beside what is in use, once that is as much; below, it may
-// be as much as is in use, as is usual in Go. A bound in percent alone costs either much memory where
-// much is in use, or much time where little is. A part of what is in use, once that is more, lets the time
-// of collections grow with what is analysed, and not with its square.
+// mostGarbage is how many bytes of garbage there may be in addition to memory in use. If less memory than that is in
+// use, there may be as much garbage as memory in use, as is usual in Go. A bound in percent alone either costs much
+// memory if much is in use, or much time if little is. The bound grows with a fraction of the memory in use if that
+// is larger, so that collection time grows linearly with the size of the analysis, not with its square.
 const (
 	mostGarbage    = 240 << 20
-	garbageOfInUse = 8 // a part of that many
+	garbageOfInUse = 8 // the fraction is one in this many
 )
 
 const (
-	// expands is how much more memory an analysis takes than its recording, at least, and
+	// expands is the minimum factor by which an analysis uses more memory than its recording, and
 	expands = 32
-	// leastTaken and mostTaken bound that, in bytes.
+	// leastTaken and mostTaken bound the result, in bytes.
 	leastTaken, mostTaken = 16 << 20, 512 << 20
 )
 
-// takes is how much memory, in bytes, the analysis of a recording of so many bytes takes at least.
+// takes returns the minimum memory, in bytes, that the analysis of a recording of stored bytes needs.
 func takes(stored int64) int64 { return max(leastTaken, min(stored, mostTaken/expands)*expands) }
 
-// usualPercent is GOGC, as it was when the first recording was read.
+// usualPercent is GOGC at the time when the first recording was read.
 var usualPercent = sync.OnceValue(func() int { return debug.SetGCPercent(-1) })
 
-// boundGarbage keeps to mostGarbage from now on: after each collection it is said when memory, of which no
-// less was taken before, calls for the next. The first is due once as much is taken as is going to be in any case,
-// by the analysis of a recording of so many bytes.
+// boundGarbage keeps garbage within mostGarbage from now on: after each collection it sets the amount of memory at
+// which the next one starts, which never decreases. The first is due when the memory is used that the analysis of a
+// recording of stored bytes needs in any case.
 func boundGarbage(stored int64) {
 	most, percent := uint64(takes(stored)), usualPercent()
 	debug.SetGCPercent(-1)
@@ -62,8 +62,8 @@ func readMemory() (m memory) {
 	return m
 }
 
-// limitFor is how much there may be in all when the next collection begins: what is in use, what is
-// neither objects nor room for them, and the garbage.
+// limitFor returns the total memory at which the next collection begins: memory in use, memory that is neither
+// objects nor space for them, and the garbage.
 func limitFor(m memory) uint64 {
 	return m.live + (m.total - m.objects - m.free - m.released) + max(mostGarbage, m.live/garbageOfInUse)
 }

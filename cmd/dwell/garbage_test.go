@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is in use is 50 MB, what the runtime needs beside it 10 MB.
+// 50 MB are in use, and the runtime itself needs 10 MB.
 func TestGarbageIsBoundedInBytes(t *testing.T) {
 	m := memory{live: 50 << 20, objects: 70 << 20, free: 20 << 20, released: 100 << 20, total: 200 << 20}
 	if got, want := limitFor(m), uint64(60<<20+mostGarbage); got != want {

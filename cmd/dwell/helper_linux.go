@@ -15,13 +15,14 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// helperFD is the descriptor on which a helper is asked.
+// helperFD is the descriptor on which a helper receives requests.
 const helperFD = 3
 
-// giveUpAll leaves this process what it has open.
+// giveUpAll leaves this process only its open files.
 func giveUpAll() error { return capture.GiveUpAll() }
 
-// startHelper starts a process that examines processes for this one, and ends with it. It returns this one's end of their connection.
+// startHelper starts a process that examines processes for this one and ends with it. It returns our end of the
+// connection.
 func startHelper() (*os.File, error) {
 	ours, its, err := procfs.Pair()
 	if err != nil {
@@ -33,11 +34,11 @@ func startHelper() (*os.File, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the kernel ends the helper when the thread ends that started it
+		runtime.LockOSThread() // the kernel ends the helper when the thread that started it ends
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // who asks it hears that it has ended
+			_ = cmd.Wait() // a client sees on the connection that it has ended
 		}
 	}()
 	if err := <-started; err != nil {
@@ -47,14 +48,14 @@ func startHelper() (*os.File, error) {
 	return ours, nil
 }
 
-// helperCommand is the helper.
+// helperCommand is the helper process.
 func helperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "__helper",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			signal.Ignore(endings()...) // it ends when nobody can ask any more
+			signal.Ignore(endings()...) // it ends when its client is gone
 			return capture.Help(os.NewFile(helperFD, "recorder"))
 		},
 	}

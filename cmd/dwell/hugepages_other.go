@@ -2,5 +2,5 @@
 
 package main
 
-// useHugePages does nothing: see its namesake.
+// useHugePages does nothing outside Linux.
 func useHugePages(int64) {}

@@ -13,10 +13,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// mostInstants bounds how many dumps --every makes of a recording.
+// mostInstants bounds how many dumps --every makes of one recording.
 const mostInstants = 10_000
 
-// instants are those of which a dump is asked for.
+// instants returns the instants for which a dump is requested.
 func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]report.DumpOptions, error) {
 	end := tl.End - 1
 	switch {
@@ -31,7 +31,7 @@ func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]repor
 		var list []report.DumpOptions
 		for at := tl.Start + timeline.Time(o.every); at <= end; at += timeline.Time(o.every) {
 			if tl.WindowAt(at).From > at {
-				continue // nothing was recorded then
+				continue // nothing was recorded at that time
 			}
 			list = append(list, report.DumpOptions{At: at, Chosen: "one every " + o.every.String()})
 		}
@@ -52,7 +52,7 @@ func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]repor
 			return nil, fmt.Errorf("--when %q never held (dwell threads REC shows the instant at which most threads were blocked)", o.when)
 		}
 		if o.pid != 0 {
-			list = list[:min(len(list), 1)] // it is watched for, and has happened
+			list = list[:min(len(list), 1)] // it was watched for, and has happened
 		}
 		return list, nil
 	}
@@ -90,8 +90,8 @@ func instant(text string, tl *timeline.Timeline, wall wallClock) (timeline.Time,
 	return at, nil
 }
 
-// moment reads a time as instant does, or a time of day in UTC, and how long it is: a second
-// if it has no fraction, else an instant.
+// moment reads a time as instant does, or a time of day in UTC. It returns its span: a second if a time of day has no
+// fraction, else an instant.
 func moment(text string, tl *timeline.Timeline, wall wallClock) (from, to timeline.Time, err error) {
 	day, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {
@@ -106,7 +106,7 @@ func moment(text string, tl *timeline.Timeline, wall wallClock) (from, to timeli
 		long = 1
 	}
 	first := time.Unix(0, wall.at(tl.Start)).UTC().Truncate(24 * time.Hour)
-	for n := range 2 { // the recording may go on past midnight
+	for n := range 2 { // the recording may extend past midnight
 		at := first.AddDate(0, 0, n).Add(time.Duration(day.Hour())*time.Hour + time.Duration(day.Minute())*time.Minute + time.Duration(day.Second())*time.Second + time.Duration(day.Nanosecond()))
 		from = wall.monotonic(at.UnixNano())
 		if from+long > tl.Start && from < tl.End {
@@ -131,14 +131,14 @@ func newWallClock(events []recording.Event) (w wallClock) {
 	return w
 }
 
-// note takes the next event.
+// note processes the next event.
 func (w *wallClock) note(e recording.Event) {
 	if c, ok := e.Fact.(*recording.Clock); ok {
 		*w = append(*w, clockPair{e.Time, c.Wall})
 	}
 }
 
-// at is the wall time of a time; 0 if it is not known.
+// at returns the wall time of a time; 0 if it is not known.
 func (w wallClock) at(t timeline.Time) int64 {
 	if len(w) == 0 {
 		return 0
@@ -147,7 +147,7 @@ func (w wallClock) at(t timeline.Time) int64 {
 	return p.wall + int64(t-p.mono)
 }
 
-// monotonic is the time at a wall time.
+// monotonic returns the time at a wall time.
 func (w wallClock) monotonic(wall int64) timeline.Time {
 	p := w[max(0, sort.Search(len(w), func(k int) bool { return w[k].wall > wall })-1)]
 	return p.mono + timeline.Time(wall-p.wall)
@@ -161,7 +161,7 @@ func wallText(ns int64) string {
 	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
-// pause waits, and reports false if a signal or ctx ended it.
+// pause waits; it returns false if a signal or ctx ended the wait.
 func pause(ctx context.Context, d time.Duration) bool {
 	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()

@@ -8,8 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Threads are blocked again and again: of a recording each such instant is shown, of a program that is
-// watched the first.
+// Threads are blocked repeatedly: for a recording each such instant is shown, for a watched program only the first.
 func TestAWatchedConditionIsShownOnce(t *testing.T) {
 	text, err := os.Open("../../internal/hypotheses/testdata/lock-convoy/supported.txt")
 	if err != nil {

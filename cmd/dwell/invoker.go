@@ -14,7 +14,7 @@ type invoker struct {
 	name     string
 }
 
-// whoInvoked reads what sudo says of its caller.
+// whoInvoked reads the user who called sudo from the environment.
 func whoInvoked(getenv func(string) string) invoker {
 	uid, err := strconv.Atoi(getenv("SUDO_UID"))
 	gid, err2 := strconv.Atoi(getenv("SUDO_GID"))
@@ -24,7 +24,7 @@ func whoInvoked(getenv func(string) string) invoker {
 	return invoker{sudo: true, uid: uid, gid: gid, name: cmp.Or(getenv("SUDO_USER"), "user "+strconv.Itoa(uid))}
 }
 
-// groupsOf are the groups of a user; none of one without an account.
+// groupsOf returns the groups of a user; none for a user without an account.
 func groupsOf(uid int) (groups []int) {
 	account, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
@@ -32,7 +32,7 @@ func groupsOf(uid int) (groups []int) {
 	}
 	ids, err := account.GroupIds()
 	if err != nil {
-		return nil // fewer rights
+		return nil // then with fewer rights
 	}
 	for _, id := range ids {
 		if n, err := strconv.Atoi(id); err == nil {

@@ -9,26 +9,26 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// judging says what verdicts are held against, and how much of them is printed.
+// judging holds the bounds for verdicts, and how much of them is printed.
 type judging struct {
 	worth string
 	slos  []string
 	all   bool
 }
 
-// addFlags adds the flags of all commands that diagnose.
+// addFlags adds the flags that all diagnosing commands share.
 func (j *judging) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&j.worth, "worth", "5%", "what is worth having: the least share of the mean, of p50 or of p99 that a finding saves")
 	j.addSLO(c)
 	c.Flags().BoolVar(&j.all, "all", false, "tell everything: all leads, what rules each mechanism out, what was not seen and why")
 }
 
-// addSLO adds the flag of what was promised.
+// addSLO adds the flag for promised latencies.
 func (j *judging) addSLO(c *cobra.Command) {
 	c.Flags().StringArrayVar(&j.slos, "slo", nil, "a latency that was promised, such as 'GET /price p99<20ms per 1m': whether it was kept, and what would keep it (more than once: several)")
 }
 
-// options are those of a diagnosis of an endpoint, "" all.
+// options returns the options of a diagnosis of an endpoint; "" is all.
 func (j judging) options(endpoint string) (diagnosis.Options, error) {
 	o := diagnosis.Options{Endpoint: endpoint}
 	for _, text := range j.slos {

@@ -15,21 +15,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// launched is the service that dwell run starts. It is created stopped, so to speak:
-// a dwell that waits on a pipe and then becomes the service, so that recording begins
-// before the service's first instruction.
+// launched is the service that dwell run starts. First it is a dwell process that waits on a pipe and then becomes
+// the service. So recording begins before the service's first instruction.
 type launched struct {
 	cmd     *exec.Cmd
 	gate    *os.File
 	started bool
-	done    chan struct{} // closed when it has ended
+	done    chan struct{} // closed when the service has ended
 	err     error         // of Wait; read after done
 }
 
-// gateFD is where the waiting process finds the pipe.
+// gateFD is the waiting process's descriptor of the pipe.
 const gateFD = 3
 
-// launch prepares args as a process that waits; go lets it run.
+// launch prepares args as a waiting process; start lets it run.
 func launch(args []string, w world) (*launched, error) {
 	program, err := exec.LookPath(args[0])
 	if err != nil {
@@ -60,8 +59,8 @@ func launch(args []string, w world) (*launched, error) {
 	return l, nil
 }
 
-// dropPrivileges makes cmd run as the user who called sudo, with that user's groups
-// and home: a service has no business being root because its observer is.
+// dropPrivileges makes cmd run as the user who called sudo, with that user's groups and home: that its observer is
+// root is no reason for a service to run as root.
 func dropPrivileges(cmd *exec.Cmd, who invoker) {
 	if !who.sudo {
 		return
@@ -70,7 +69,7 @@ func dropPrivileges(cmd *exec.Cmd, who invoker) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
 	account, err := user.LookupId(strconv.Itoa(who.uid))
 	if err != nil {
-		return // a uid without an account: no groups, no home to set
+		return // a uid without an account has no groups and no home
 	}
 	for _, id := range groupsOf(who.uid) {
 		cred.Groups = append(cred.Groups, uint32(id))
@@ -100,10 +99,10 @@ func (l *launched) endsWithin(grace time.Duration) bool {
 	}
 }
 
-// succeeded reports, of a service that ended, that it did so with status 0.
+// succeeded reports whether an ended service exited with status 0.
 func (l *launched) succeeded() bool { return l.err == nil }
 
-// ended says in words how the service ended.
+// ended describes how the service ended.
 func (l *launched) ended() string {
 	var exit *exec.ExitError
 	if errors.As(l.err, &exit) {

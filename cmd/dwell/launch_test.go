@@ -57,7 +57,7 @@ func TestTheServiceDoesNotStartWithoutBeingTold(t *testing.T) {
 	}
 }
 
-// What a process sees of files and signals must be what it sees without dwell.
+// A process must see the same files and signals as without dwell.
 func TestTheServiceInheritsNothingOfDwell(t *testing.T) {
 	const look = "ls /proc/self/fd; grep -E 'Sig(Ign|Blk)' /proc/self/status; ulimit -n"
 	want, err := exec.Command("sh", "-c", look).CombinedOutput()

@@ -28,12 +28,12 @@ func needBPF(t *testing.T) {
 	}
 }
 
-// console is where a command under test prints.
+// console collects what a command under test prints.
 type console struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
-	ready    string        // how the line begins that says that it records
-	begun    chan struct{} // closed when that was printed
+	ready    string        // beginning of the line that announces recording
+	begun    chan struct{} // closed when that line was printed
 	once     sync.Once
 }
 
@@ -70,7 +70,7 @@ func (r running) end() int {
 	return <-r.status
 }
 
-// start runs a command until it records.
+// start runs a command and waits until it records.
 func (c *console) start(t *testing.T, args ...string) running {
 	t.Helper()
 	if c.ready = "recording"; args[0] == "attach" {
@@ -89,7 +89,7 @@ func (c *console) start(t *testing.T, args ...string) running {
 
 func newConsole() *console { return &console{begun: make(chan struct{})} }
 
-// send puts count requests on url, one after the other, all answered.
+// send sends count requests to url, one after the other, and checks that all are answered.
 func send(t *testing.T, url string, count int) {
 	t.Helper()
 	for i := range count {
@@ -100,7 +100,7 @@ func send(t *testing.T, url string, count int) {
 	}
 }
 
-// exchange sends one request on a connection of its own and reads to the end.
+// exchange sends one request on its own connection and reads to the end.
 func exchange(address string) (string, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -178,8 +178,8 @@ func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
 	send(t, strings.TrimPrefix(service.URL, "http://"), 1)
 }
 
-// What is started serves, and ends with the recording, whose time is over or that is interrupted; what a shell
-// started and leaves behind ends, too.
+// A started service serves, and ends with the recording, whether its time is over or it is interrupted. A process
+// that a shell started and left behind ends too.
 func TestLiveRunStartsAndEndsTheServiceAsItsCaller(t *testing.T) {
 	needBPF(t)
 	const address, count = "127.0.0.1:21301", 50
@@ -244,8 +244,8 @@ func TestLiveRunOfWhatServesNothing(t *testing.T) {
 	}
 }
 
-// withoutRights runs dwell as a user who may not load programs, in a directory that
-// this user may write to, and returns what was printed and left there.
+// withoutRights runs dwell as a user who may not load programs, in a directory that this user may write to. It
+// returns the output and the files left there.
 func withoutRights(t *testing.T, args ...string) (status int, out string, left []string) {
 	t.Helper()
 	// Not t.TempDir: another user must be able to write there.

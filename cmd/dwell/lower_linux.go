@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lowerTo has cmd run as the user who called sudo, or as nobody where dwell runs as root, in its directory,
-// and end with dwell. It says so, for errors.
+// lowerTo makes cmd run in its directory and end with dwell. It runs as the user who called sudo, or as nobody if
+// dwell runs as root. The result describes this for error messages.
 func lowerTo(cmd *exec.Cmd, who invoker) (as string, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() != 0 {
@@ -29,8 +29,8 @@ func lowerTo(cmd *exec.Cmd, who invoker) (as string, err error) {
 	return as, os.Lchown(cmd.Dir, int(cred.Uid), int(cred.Gid))
 }
 
-// asNobody has a command that needs no file but those it is given run as nobody where dwell runs as root,
-// and by itself when a terminal's keys end dwell.
+// asNobody returns attributes for a command that needs no files except those it is given. It runs as nobody if dwell
+// runs as root, and it is not ended by the terminal keys that end dwell.
 func asNobody() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if os.Geteuid() == 0 {
@@ -39,11 +39,11 @@ func asNobody() *syscall.SysProcAttr {
 	return attr
 }
 
-// self is the program that runs, whatever became of its file.
+// self is the path of the running program, even if its file was replaced.
 func self() string { return "/proc/self/exe" }
 
-// limitSelf keeps this process, and those that it starts, within what reading classes takes, and from ever
-// having more rights.
+// limitSelf limits the resources of this process, and of those it starts, to what reading classes needs. It also
+// prevents them from gaining rights.
 func limitSelf() error {
 	const files, written, cpu = 256, 256 << 20, 120
 	return errors.Join(

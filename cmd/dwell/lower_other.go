@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// lowerTo has nothing to lower: dwell is not run as root where it cannot record.
+// lowerTo does nothing: dwell does not run as root where it cannot record.
 func lowerTo(*exec.Cmd, invoker) (string, error) { return "", nil }
 
-// self is the program that runs.
+// self is the path of the running program.
 func self() string {
 	name, err := os.Executable()
 	if err != nil {
@@ -20,7 +20,7 @@ func self() string {
 	return name
 }
 
-// limitSelf has no limits to set.
+// limitSelf sets no limits here.
 func limitSelf() error { return nil }
 
 func asNobody() *syscall.SysProcAttr { return nil }

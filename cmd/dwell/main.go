@@ -1,5 +1,5 @@
-// Command dwell records what a running service does with its time, and says where
-// the time went, why, and what a fix would save.
+// Command dwell records what a running service does with its time, and says where the time went, why, and what a fix
+// would save.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	debug.SetTraceback("crash") // what no program can catch ends with SIGABRT: 2 says that dwell cannot
+	debug.SetTraceback("crash") // uncatchable failures end with SIGABRT: status 2 means that dwell cannot do what was asked
 	os.Exit(status())
 }
 
@@ -25,26 +25,26 @@ func status() int {
 	})
 }
 
-// world is what a subcommand may touch beyond its flags.
+// world is what a subcommand may use besides its flags.
 type world struct {
 	in     io.Reader
 	out    io.Writer // results
-	err    io.Writer // progress and complaints
+	err    io.Writer // progress and errors
 	getenv func(string) string
-	// startHelper starts what keeps rights that dropRights gives up, and returns how to reach it.
+	// startHelper starts a process that keeps rights that dropRights gives up. It returns the connection to it.
 	startHelper func() (*os.File, error)
-	// dropRights gives up, for good, what a recorder does not need once it records.
+	// dropRights permanently gives up the rights that a recorder does not need once it records.
 	dropRights func(keeping) error
-	// dropLast gives up what it does not need once all has joined.
+	// dropLast gives up those that it does not need once all hooks are active.
 	dropLast func() error
 }
 
 // Exit statuses, as documented in docs/contract.md.
 const (
 	exitDone      = 0
-	exitBroken    = 1 // a latency that was promised was not kept
+	exitBroken    = 1 // a promised latency was not kept
 	exitCannot    = 2 // usage, rights, input
-	exitUndecided = 3 // nothing could be decided of any hypothesis
+	exitUndecided = 3 // nothing could be decided about any hypothesis
 	exitDefect    = 70
 )
 
@@ -70,13 +70,14 @@ func execute(ctx context.Context, args []string, w world) (status int) {
 	return exitCannot
 }
 
-// defect is a panic, and where it was.
+// defect is a panic, and where it happened.
 type defect struct {
 	what  any
 	stack []byte
 }
 
-// defectOf is what a panic said, nil if there was none. It is called where that is recovered.
+// defectOf returns the defect behind a recovered value, nil if there was no panic. Call it where the panic is
+// recovered.
 func defectOf(recovered any) *defect {
 	switch d := recovered.(type) {
 	case nil:
@@ -87,14 +88,14 @@ func defectOf(recovered any) *defect {
 	return &defect{recovered, debug.Stack()}
 }
 
-// exitError ends dwell with a status when everything has been said.
+// exitError ends dwell with a status after everything has been printed.
 type exitError struct{ status int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
-// oneLine is an error as the one line that a user gets.
+// oneLine returns an error as the single line that a user sees.
 func oneLine(err error) string {
-	text := recording.Printable(strings.Join(strings.Fields(err.Error()), " ")) // names in it may be the target's
+	text := recording.Printable(strings.Join(strings.Fields(err.Error()), " ")) // it may contain names that the target chose
 	if !strings.HasPrefix(text, "dwell") {
 		text = "dwell: " + text
 	}

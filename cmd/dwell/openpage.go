@@ -16,8 +16,8 @@ import (
 	"github.com/getdwell/dwell/internal/web"
 )
 
-// openPage is a page at an address of this machine's: while a recording is made how that goes,
-// or what there is so far; when it is over the recording's page.
+// openPage is a page at an address of this machine. While a recording is made, it shows its progress or what was
+// recorded so far; afterwards it shows the recording's page.
 type openPage struct {
 	command string
 	host    string
@@ -25,13 +25,13 @@ type openPage struct {
 	now     atomic.Pointer[web.Served]
 	server  *http.Server
 	over    chan error // of the server
-	one     sync.Mutex // that changes what is shown
+	one     sync.Mutex // held to change what is shown
 	parts   *soFarMaker
-	last    sparing // when a page of what there was so far was made
-	whole   bool    // it is the page of a whole recording
+	last    sparing // when a page of the recording so far was last made
+	whole   bool    // it shows the whole recording
 }
 
-// newPage opens an address, at a port, or at any that is free if that is 0.
+// newPage opens an address at a port, or at any free port if port is 0.
 func newPage(command string, port int) (*openPage, error) {
 	socket, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -52,8 +52,8 @@ func (p *openPage) put(s *web.Served) {
 	p.now.Store(s)
 }
 
-// follow tells how a recording goes from now on, and shows what there is of it so far to who asks, if
-// there is something that makes such pages.
+// follow shows a recording's progress from now on. If there is a process that makes such pages, it also shows what
+// was recorded so far on request.
 func (p *openPage) follow(path string, live func() pulse) {
 	s := &web.Served{Title: filepath.Base(path), Waiting: func() string { return "Recording " + strings.Join(told(live()), " · ") }}
 	if p.parts != nil {
@@ -62,7 +62,7 @@ func (p *openPage) follow(path string, live func() pulse) {
 	p.put(s)
 }
 
-// told are the parts of what a recorder knows.
+// told returns the parts of a recorder's status.
 func told(p pulse) []string {
 	var parts []string
 	for part := range strings.SplitSeq(p.String(), "  ") {
@@ -86,7 +86,7 @@ func (p *openPage) show(a *analysis, o viewing) error {
 	return nil
 }
 
-// until says where the page is, and serves it until the context ends.
+// until prints the page's address, and serves the page until the context ends.
 func (p *openPage) until(ctx context.Context, w world) error {
 	fmt.Fprintf(w.err, "%s\nserved to browsers of this machine (Ctrl-C ends it)\n", p.address())
 	select {

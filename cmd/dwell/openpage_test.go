@@ -13,8 +13,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// The page of a recording has its address from the beginning: it says how recording goes, shows
-// what is written so far to who asks, and is the whole recording's when that is over.
+// A recording's page has its address from the beginning. It shows the progress of recording, what was written so far
+// on request, and finally the whole recording.
 func TestAPageIsThereWhileItsRecordingIsMade(t *testing.T) {
 	shop, err := bundled(demo.Bad)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestAPageIsThereWhileItsRecordingIsMade(t *testing.T) {
 	}
 }
 
-// What takes two seconds of a processor is done again when eighteen have passed.
+// A page that took two seconds of a processor may be made again after eighteen seconds.
 func TestPagesOfAPartAreMadeSparingly(t *testing.T) {
 	over := time.Unix(1000, 0)
 	for rested, want := range map[time.Duration]bool{0: false, 17 * time.Second: false, 18 * time.Second: true} {

@@ -62,7 +62,7 @@ func reportFile(w world, o reportOptions) error {
 	return nil
 }
 
-// shownPage is a recording of which a page is made.
+// shownPage is a recording for which a page is made.
 type shownPage struct {
 	command string // for messages
 	path    string
@@ -81,10 +81,10 @@ func pageOf(w world, o shownPage) (*report.WebPage, error) {
 	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: filepath.Base(o.path), Wall: a.wall.at(a.timeline.Start), Source: code.lines}), nil
 }
 
-// forPage analyses a recording for a page, and opens the places of its source code. One without requests has
-// a page, too, which says what was seen instead.
+// forPage analyses a recording for a page, and opens the places of its source code. A recording without requests also
+// gets a page, which says what was seen instead.
 func forPage(w world, o shownPage) (*analysis, *sources, error) {
-	code := &sources{} // a page is sent around: lines of code are on it where they were asked for
+	code := &sources{} // pages are passed on: they contain code only on request
 	if o.source.root != "" || len(o.source.jars) > 0 {
 		var err error
 		if code, err = o.source.open(0, whoInvoked(w.getenv)); err != nil {

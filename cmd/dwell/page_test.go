@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/web"
 )
 
-// A page is written whole, for its owner alone, over an older page or nothing.
+// A page is written completely, for its owner only, and replaces nothing but an older page.
 func TestReportWritesAPageAndReplacesNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "page.html")

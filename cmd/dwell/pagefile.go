@@ -11,16 +11,15 @@ import (
 	"strings"
 )
 
-// pageFile is a page being written.
+// pageFile is a page that is being written.
 type pageFile interface{ io.Writer }
 
-// markedWithin is how far from its beginning a page says that it is dwell's; bytes.
+// markedWithin is how many bytes from its beginning a page contains dwell's marker.
 const markedWithin = 512
 
-// replaceWith writes a new file beside path and puts it in its place when it is whole, all
-// with the rights of the user who called sudo: it never writes through a link, and leaves
-// what is there as it is until then. What is there is replaced only if it has the marker
-// near its beginning. Nobody but that user may read the file.
+// replaceWith writes a new file next to path and renames it to path when it is complete. It uses the rights of the
+// user who called sudo and never writes through a link. An existing file stays unchanged until then, and is replaced
+// only if it has the marker near its beginning. Only that user may read the new file.
 func replaceWith(path string, owner invoker, marker string, write func(pageFile) error) error {
 	rights, err := owner.rights()
 	if err != nil {
@@ -31,7 +30,7 @@ func replaceWith(path string, owner invoker, marker string, write func(pageFile)
 		if err := hasMarker(path, marker); err != nil {
 			return err
 		}
-		f, err := os.CreateTemp(filepath.Dir(path), ".dwell-*.html") // made anew, 0600, never through a link
+		f, err := os.CreateTemp(filepath.Dir(path), ".dwell-*.html") // a new file, 0600, never through a link
 		if err != nil {
 			return fmt.Errorf("%w (name another place with -o)", err)
 		}
@@ -51,7 +50,7 @@ func replaceWith(path string, owner invoker, marker string, write func(pageFile)
 	return nil
 }
 
-// hasMarker refuses what is there unless it is a plain file with the marker, or empty.
+// hasMarker returns an error unless the existing file is a plain file that has the marker or is empty.
 func hasMarker(path, marker string) error {
 	info, err := os.Lstat(path)
 	switch {

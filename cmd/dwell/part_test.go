@@ -14,8 +14,8 @@ import (
 
 const longRecording = "../../internal/truth/analysis/testdata/hello.dwell"
 
-// Of a recording of more facts than are wanted windows are analysed, the same each time, and that is said: in the
-// text, in JSON, and on standard error by commands whose output does not say it.
+// If a recording has more facts than wanted, only windows of it are analysed, the same ones each time. The text and
+// the JSON say so, and commands whose output does not say it print it to standard error.
 func TestWhatIsAnalysedOfALongRecordingIsSaid(t *testing.T) {
 	ask := func(part windowing) (*report.Report, string) {
 		var out, said bytes.Buffer
@@ -51,7 +51,7 @@ func TestWhatIsAnalysedOfALongRecordingIsSaid(t *testing.T) {
 	}
 }
 
-// A moment that is asked for is analysed wherever it lies.
+// A requested moment is analysed wherever it lies.
 func TestAMomentOfALongRecording(t *testing.T) {
 	whole, err := analyseFile(quiet(), whyOptions{command: "why", path: longRecording})
 	if err != nil {

@@ -15,21 +15,20 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// place is where a recording is to be: a name in a directory that is held open, so that nobody who may
-// rename in the directories above can lead dwell elsewhere. The recording is written under a name of its
-// own there, and takes its place when something was recorded. What had that name until then is kept beside
-// it until the new recording is whole.
+// place is the destination of a recording: a name in a directory that is kept open, so that renaming parent
+// directories cannot lead dwell elsewhere. The recording is written there under a temporary name and gets its final
+// name when something was recorded. A file that had this name before is kept next to it until the new recording is
+// complete.
 type place struct {
-	dir   int         // of the directory
-	name  string      // in it, of the recording
-	own   string      // in it, of the file that is written: then of what was replaced
-	old   *os.File    // the recording that is to be replaced; nil none
-	mover *fileRights // that rename and remove there
-	taken bool        // the new recording has its place
+	dir   int         // descriptor of the directory
+	name  string      // the recording's name in it
+	own   string      // name in it of the file being written, later of the file it replaced
+	old   *os.File    // the recording to be replaced; nil: none
+	mover *fileRights // the rights with which files are renamed and removed there
+	taken bool        // the new recording has its final name
 }
 
-// makeFile makes the file of a recording that is to be at path, with the rights of its owner, and for
-// nobody but that user.
+// makeFile creates the file of a recording for path, with the rights of its owner; only that user may access it.
 func makeFile(path string, owner invoker) (*place, *os.File, error) {
 	maker, err := owner.rights()
 	if err != nil {
@@ -65,8 +64,8 @@ func makeFile(path string, owner invoker) (*place, *os.File, error) {
 	return p, file, nil
 }
 
-// moversOf are the rights with which root, once it has given up its own, can rename in a directory: those of
-// whom it belongs to.
+// moversOf returns the rights with which root, after giving up its own, can rename files in a directory: those of the
+// directory's owner.
 func moversOf(dir int) (*fileRights, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(dir, &st); err != nil || os.Geteuid() != 0 || st.Uid == 0 {
@@ -75,8 +74,8 @@ func moversOf(dir int) (*fileRights, error) {
 	return rightsOf(int(st.Uid), int(st.Gid), nil)
 }
 
-// replaceable returns what is at a place, held open and locked, if a new recording may replace it: nothing
-// but a recording in its binary form (the text form is the work of somebody's hands), or an empty file.
+// replaceable returns the existing file, open and locked, if a new recording may replace it. It must be a recording
+// in binary form (the text form is written by hand), or empty.
 func (p *place) replaceable(path string) (*os.File, error) {
 	fd, err := unix.Openat(p.dir, p.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
@@ -116,11 +115,11 @@ func mayReplace(f *os.File) error {
 	return nil
 }
 
-// enoughToTell is how much of a file shows whether it is a recording; bytes.
+// enoughToTell is how many bytes of a file show whether it is a recording.
 const enoughToTell = 64
 
-// lockFile marks a recording as one that is being written. Where a file system knows no locks, publish still
-// sees that another was quicker.
+// lockFile marks a recording as being written. On a file system without locks, publish still detects that another
+// writer was faster.
 func lockFile(f *os.File) error {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		return errors.New("is being written by another dwell")
@@ -128,8 +127,8 @@ func lockFile(f *os.File) error {
 	return nil
 }
 
-// publish gives the recording its place. What was there before goes to the recording's own name; anything
-// but what was looked at when recording began stays where it is, and that is an error.
+// publish gives the recording its final name. The replaced file gets the temporary name. If the name now belongs to a
+// file other than the one examined when recording began, that file stays, and publish returns an error.
 func (p *place) publish() error {
 	err := p.mover.do(func() error {
 		if p.old == nil {
@@ -153,7 +152,7 @@ func (p *place) publish() error {
 	return nil
 }
 
-// open are the directories in which a recording goes on to rename and remove files; of a private one none.
+// open returns the directories in which a recording will still rename and remove files; none for a private recording.
 func (p *place) open() []string {
 	if p == nil {
 		return nil
@@ -161,10 +160,10 @@ func (p *place) open() []string {
 	return []string{fmt.Sprintf("/proc/self/fd/%d", p.dir)}
 }
 
-// replaces reports whether something was there before.
+// replaces reports whether there was a file before.
 func (p *place) replaces() bool { return p.old != nil }
 
-// settle removes what the new recording replaced. The place is left then.
+// settle removes the file that the new recording replaced, and releases the place.
 func (p *place) settle() {
 	if p.taken && p.old != nil {
 		p.remove(p.own, p.old)
@@ -172,7 +171,7 @@ func (p *place) settle() {
 	p.leave()
 }
 
-// withdraw makes it as if no recording had been made. The place is left then.
+// withdraw restores the state before the recording, and releases the place.
 func (p *place) withdraw(file *os.File) {
 	name := p.own
 	if p.taken {
@@ -187,14 +186,14 @@ func (p *place) withdraw(file *os.File) {
 	p.leave()
 }
 
-// remove removes a name if it is that file's.
+// remove removes a name if it belongs to that file.
 func (p *place) remove(name string, of *os.File) {
 	_ = p.mover.do(func() error {
 		if !sameFile(p.dir, name, of) {
 			return nil
 		}
 		return unix.Unlinkat(p.dir, name, 0)
-	}) // it stays, then, and is nobody else's
+	}) // otherwise the file stays, and belongs to no other recording
 }
 
 func (p *place) leave() {
@@ -207,14 +206,14 @@ func (p *place) leave() {
 	p.mover.end()
 }
 
-// sameFile reports whether a name in a directory is that of an open file.
+// sameFile reports whether a name in a directory belongs to an open file.
 func sameFile(dir int, name string, f *os.File) bool {
 	var named, open unix.Stat_t
 	err := errors.Join(unix.Fstatat(dir, name, &named, unix.AT_SYMLINK_NOFOLLOW), unix.Fstat(int(f.Fd()), &open))
 	return err == nil && named.Dev == open.Dev && named.Ino == open.Ino
 }
 
-// renameNew renames to a name that must be free.
+// renameNew renames to a name that must not exist yet.
 func renameNew(dir int, from, to string) error {
 	err := unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
 	if !unsupported2(err) {
@@ -226,8 +225,8 @@ func renameNew(dir int, from, to string) error {
 	return unix.Unlinkat(dir, from, 0)
 }
 
-// swapNames gives two files each other's names. Where the file system cannot do that at once, there is a
-// moment in which one is away.
+// swapNames exchanges the names of two files. If the file system cannot do that atomically, one of the names is
+// missing for a moment.
 func swapNames(dir int, a, b string) error {
 	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
 	if !unsupported2(err) {
@@ -240,12 +239,12 @@ func swapNames(dir int, a, b string) error {
 	return errors.Join(unix.Renameat(dir, a, dir, b), unix.Renameat(dir, aside, dir, a))
 }
 
-// unsupported2 reports that a file system, or what filters system calls, knows no renameat2 of that kind.
+// unsupported2 reports whether the file system, or a system call filter, does not support this kind of renameat2.
 func unsupported2(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM)
 }
 
-// makeDirectory makes a directory for recordings, unless it is there.
+// makeDirectory makes a directory for recordings, unless it exists.
 func makeDirectory(path string, owner invoker) error {
 	maker, err := owner.rights()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture"
 )
 
-// place is where a recording is to be; none is made here.
+// place is the destination of a recording; recordings are not made here.
 type place struct{}
 
 func makeFile(string, invoker) (*place, *os.File, error) { return nil, nil, capture.ErrUnsupported }
@@ -18,5 +18,5 @@ func (*place) open() []string                            { return nil }
 func (*place) settle()                                   {}
 func (*place) withdraw(*os.File)                         {}
 
-// makeDirectory makes a directory for recordings, unless it is there.
+// makeDirectory makes a directory for recordings, unless it exists.
 func makeDirectory(path string, _ invoker) error { return os.MkdirAll(path, 0o755) }

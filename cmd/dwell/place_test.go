@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// directoryOf is a directory of a user.
+// directoryOf returns a directory that belongs to a user.
 func directoryOf(t *testing.T, uid int) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dwell-test-")
@@ -35,7 +35,7 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-// holds checks what is in a directory: files by name.
+// holds checks the files in a directory by name.
 func holds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -91,7 +91,7 @@ func TestWhatIsThereOutlivesARecordingOfNothing(t *testing.T) {
 	}
 }
 
-// The recording has its name, and what it holds can be read, while it is being made.
+// While it is being made, the recording already has its name and can be read.
 func TestARecordingHasItsNameFromItsFirstBlockOn(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "rec")
@@ -154,7 +154,7 @@ func TestTwoRecordersToOnePlace(t *testing.T) {
 	}
 }
 
-// Whoever may write where the recording is to be puts links there, again and again.
+// A user who may write to the recording's directory creates links there again and again.
 func TestALinkThatAppearsLeadsNowhere(t *testing.T) {
 	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	put(t, secret, []byte("of root"))
@@ -208,7 +208,7 @@ func TestLinksOfOthersAreNotFollowed(t *testing.T) {
 	holds(t, ours, nil)
 }
 
-// What somebody made before and holds open is not what is recorded to.
+// A file that another user created before and holds open is not recorded to.
 func TestAPreparedFileShowsItsMakerNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rec")
 	put(t, path, nil)
@@ -225,7 +225,7 @@ func TestAPreparedFileShowsItsMakerNothing(t *testing.T) {
 	}
 }
 
-// Under sudo a recording is made with the rights of its caller, in any way that dwell can be made to.
+// Under sudo, every command makes its recording with the rights of the caller.
 func TestUnderSudoAFileIsMadeWithItsCallersRights(t *testing.T) {
 	needRoot(t)
 	dir := directoryOf(t, 0)
@@ -235,7 +235,7 @@ func TestUnderSudoAFileIsMadeWithItsCallersRights(t *testing.T) {
 	holds(t, dir, nil)
 }
 
-// Root that has given up its rights can still rename where another user may.
+// Root can still rename in another user's directory after giving up its rights.
 func TestADirectoryOfAnotherUser(t *testing.T) {
 	needRoot(t)
 	dir := directoryOf(t, 65534)

@@ -9,18 +9,18 @@ import (
 	"github.com/getdwell/dwell/internal/capture"
 )
 
-// probeFlags say which programs are probed where they run, as they were typed.
+// probeFlags say which programs are probed inside the service, as typed.
 type probeFlags struct {
 	tls, golang, windows, version string
 }
 
-// probeOptions are what they mean.
+// probeOptions are the parsed probeFlags.
 type probeOptions struct {
 	tls  capture.TLSHeads
 	noGo bool
 	all  bool // never pause
 
-	version string // variable of the service's environment
+	version string // environment variable of the service
 }
 
 func addProbeFlags(c *cobra.Command, f *probeFlags) {

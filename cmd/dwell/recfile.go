@@ -17,8 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// readRecording reads a recording in either form, or says in the name of the command
-// what is wrong with it and what to do.
+// readRecording reads a recording in either form. Its errors name the command, the problem and the remedy.
 func readRecording(command, path string) (*recording.Recording, error) {
 	f, err := openRecording(command, path)
 	if err != nil {
@@ -42,7 +41,7 @@ func openRecording(command, path string) (*os.File, error) {
 	return f, nil
 }
 
-// unread says that a recording cannot be read, why, and what to do.
+// unread is the error for a recording that cannot be read, with the reason and a remedy.
 func unread(command, path string, why error, remedy string) error {
 	return fmt.Errorf("dwell %s %s: %w (%s)", command, path, why, remedy)
 }
@@ -57,11 +56,11 @@ func loadRecording(command, path string, f *os.File) (*recording.Recording, erro
 	if err != nil {
 		return nil, misread(command, path, err)
 	}
-	rec.Printable() // from here on every text may be shown
+	rec.Printable() // from here on every text is safe to show
 	return rec, nil
 }
 
-// fromStart is a file from its beginning on, and prepares for a large one.
+// fromStart returns a reader from the file's beginning. It also prepares for a large file.
 func fromStart(command, path string, f *os.File) (io.Reader, error) {
 	info, err := f.Stat()
 	switch {
@@ -73,12 +72,12 @@ func fromStart(command, path string, f *os.File) (io.Reader, error) {
 	useHugePages(info.Size())
 	boundGarbage(info.Size())
 	if info.Mode().IsRegular() {
-		return io.NewSectionReader(f, 0, math.MaxInt64), nil // it may be read by several at once
+		return io.NewSectionReader(f, 0, math.MaxInt64), nil // several readers may use it at once
 	}
 	return f, nil
 }
 
-// misread says why a recording cannot be read, and what to do.
+// misread explains why a recording cannot be read, with a remedy.
 func misread(command, path string, err error) error {
 	var newer recording.NewerError
 	switch {
@@ -96,17 +95,18 @@ func misread(command, path string, err error) error {
 type windowing struct {
 	windows string                                                             // "auto" or "off"; "" is auto
 	most    int64                                                              // facts; 0: mostFacts
-	at      func(tl *timeline.Timeline, wall wallClock) (timeline.Time, error) // the moment that is asked for; nil: none is
+	at      func(tl *timeline.Timeline, wall wallClock) (timeline.Time, error) // the requested moment; nil: none
 }
 
-// mostFacts is how many facts are analysed unless all are asked for: they take one to two gigabytes, by what they are of.
+// mostFacts is how many facts are analysed unless all are requested. They take one to two gigabytes, depending on
+// their kind.
 const mostFacts = 5_000_000
 
 func (o *windowing) addFlag(c *cobra.Command) {
 	c.Flags().StringVar(&o.windows, "windows", "auto", "auto or off: of a recording of more than five million facts, analyse windows spread over its length, or (off) all of it, whatever memory that takes")
 }
 
-// part is what is read of a recording.
+// part returns which part of a recording is read.
 func (o windowing) part() (recording.Part, error) {
 	switch o.windows {
 	case "off":
@@ -124,7 +124,7 @@ func (o windowing) part() (recording.Part, error) {
 	return recording.Part{}, fmt.Errorf("--windows %q is neither auto nor off", o.windows)
 }
 
-// asked is what is wrong with what was asked for, not with the recording.
+// asked is an error in the request, not in the recording.
 type asked struct{ error }
 
 func (e asked) orNil() error {
@@ -134,14 +134,14 @@ func (e asked) orNil() error {
 	return e
 }
 
-// rebuilt is what a recording says.
+// rebuilt is a timeline built from a recording.
 type rebuilt struct {
 	*timeline.Timeline
 	wall    wallClock
-	excerpt *recording.Excerpt // nil: of all of it
+	excerpt *recording.Excerpt // nil: all of it was read
 }
 
-// rebuild rebuilds what a recording says as it is read, and says so if it was cut off.
+// rebuild builds the timeline while it reads a recording, and prints a message if the recording was cut off.
 func (o whyOptions) rebuild(w world) (rebuilt, error) {
 	f := o.held
 	if f == nil {
@@ -173,7 +173,7 @@ func (o whyOptions) rebuild(w world) (rebuilt, error) {
 	return got, nil
 }
 
-// rebuiltFrom rebuilds what a part of a recording says as it is read; once it is, read is called.
+// rebuiltFrom builds the timeline while it reads a part of a recording, and calls read when it has been read.
 func rebuiltFrom(from io.Reader, part recording.Part, read func(*recording.Recording)) (got rebuilt, err error) {
 	part.Brief = true
 	got.Timeline, err = build.From(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
@@ -187,7 +187,7 @@ func rebuiltFrom(from io.Reader, part recording.Part, read func(*recording.Recor
 	return got, err
 }
 
-// saySpared says what of a recording is not there.
+// saySpared says which parts of a recording are missing.
 func saySpared(w world, command, path string, rec *recording.Recording) {
 	if rec.LeftOut > 0 {
 		fmt.Fprintf(w.err, "dwell %s %s: the file is damaged, or was made up: %d facts that no recording can hold are left out\n", command, path, rec.LeftOut)
@@ -200,22 +200,21 @@ func saySpared(w world, command, path string, rec *recording.Recording) {
 	}
 }
 
-// recordingFile is a recording being written. It belongs to the user who called
-// sudo, and to nobody else: it says who talks to whom.
+// recordingFile is a recording being written. Only the user who called sudo may access it: it contains who talks to
+// whom.
 type recordingFile struct {
 	*recording.Writer
 	file    *sizedFile
 	path    string
-	place   *place // nil: of one that nobody keeps
+	place   *place // nil for a private recording
 	begun   func() // called when the first block is written, if not nil
-	written bool   // there are facts
-	flushed bool   // and a block of them
+	written bool   // facts were written
+	flushed bool   // and a block of them was flushed
 	taken   bool   // the file has its name
 }
 
-// createRecording makes the file of a recording that is to be at path, or at a name by the time in the
-// current directory if path is empty. It has that name from its first block on, and replaces nothing but
-// another recording.
+// createRecording creates a recording's file for path, or for a name made from the time in the current directory if
+// path is empty. The file gets that name with its first block, and replaces nothing but another recording.
 func createRecording(path string, now time.Time, owner invoker) (*recordingFile, error) {
 	if path == "" {
 		path = "dwell-" + now.Format("20060102-150405") + ".dwell"
@@ -230,7 +229,7 @@ func createRecording(path string, now time.Time, owner invoker) (*recordingFile,
 	return newRecording(&recordingFile{file: &sizedFile{File: f}, path: path, place: place})
 }
 
-// createPrivate makes a recording that has no name, and is gone when it is closed, however dwell ends.
+// createPrivate creates a recording without a name. It is gone when it is closed, however dwell ends.
 func createPrivate() (*recordingFile, error) {
 	f, err := os.CreateTemp("", "dwell-")
 	if err == nil {
@@ -257,8 +256,8 @@ func (r *recordingFile) Write(e recording.Event) error {
 	return r.Writer.Write(e)
 }
 
-// Flush writes the facts so far. The first time, it gives the file its name: a recorder that is killed
-// leaves there what was flushed.
+// Flush writes the facts so far. The first time, it gives the file its name: if the recorder is killed, what was
+// flushed remains there.
 func (r *recordingFile) Flush() error {
 	if err := r.Writer.Flush(); err != nil || !r.written || r.flushed {
 		return err
@@ -275,12 +274,13 @@ func (r *recordingFile) Flush() error {
 	return nil
 }
 
-// close finishes the recording. What it is to replace is still kept.
+// close finishes the recording. The file that it replaces is still kept.
 func (r *recordingFile) close() error {
 	return errors.Join(r.Flush(), r.Writer.Close())
 }
 
-// again opens the file once more, to be read when the rights to open it by its name may be given up; nil where that is impossible.
+// again opens the file a second time, so that it can be read when dwell may no longer open it by name; nil if that
+// fails.
 func (r *recordingFile) again() *os.File {
 	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", r.file.Fd()))
 	if err != nil {
@@ -289,7 +289,7 @@ func (r *recordingFile) again() *os.File {
 	return f
 }
 
-// keep ends the use of the file, which stays.
+// keep closes the file and keeps it.
 func (r *recordingFile) keep() {
 	if r.place != nil {
 		r.place.settle()
@@ -297,7 +297,7 @@ func (r *recordingFile) keep() {
 	r.file.Close()
 }
 
-// discard makes it as if nothing had been recorded: what was to be replaced is there again.
+// discard removes the recording and restores the file that it replaced.
 func (r *recordingFile) discard() {
 	if r.place != nil {
 		r.place.withdraw(r.file.File)
@@ -305,7 +305,7 @@ func (r *recordingFile) discard() {
 	r.file.Close()
 }
 
-// replaces reports whether there was another recording at its place.
+// replaces reports whether there was another recording with this name.
 func (r *recordingFile) replaces() bool { return r.place != nil && r.place.replaces() }
 
 // read reads what was recorded.
@@ -313,7 +313,7 @@ func (r *recordingFile) read(command string) (*recording.Recording, error) {
 	return loadRecording(command, r.path, r.file.File)
 }
 
-// temporaryFor makes a directory for recordings that nobody keeps.
+// temporaryFor makes a directory for temporary recordings.
 func temporaryFor(owner invoker) (string, error) {
 	dir, err := os.MkdirTemp("", "dwell-demo-")
 	if err == nil && owner.sudo {

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// binary is a recording of nothing in its binary form, closed properly.
+// binary returns an empty recording in its binary form, closed properly.
 func binary(t *testing.T) []byte {
 	t.Helper()
 	var buf bytes.Buffer

@@ -14,76 +14,76 @@ import (
 	"github.com/getdwell/dwell/internal/capture"
 )
 
-// recorder is what is needed of a capture session.
+// recorder is the interface to a capture session.
 type recorder interface {
-	// Watch adds a process and everything below it.
+	// Watch adds a process and its descendants.
 	Watch(pid int) error
 	// Run records until ctx ends or nothing is left to watch.
 	Run(ctx context.Context) error
 	Close() error
 }
 
-// openRecorder opens a recorder that writes to sink. The second result reads what it
-// knows so far, at any time.
+// openRecorder opens a recorder that writes to sink. The second result returns the recorder's current status, at any
+// time.
 type openRecorder func(sink *recordingFile, how captureOptions) (recorder, func() pulse, error)
 
-// captureOptions are those of a capture session that the command chooses.
+// captureOptions are the options of a capture session that the command sets.
 type captureOptions struct {
 	target  string // how the target was chosen, for the manifest
 	stacks  capture.Stacks
 	probes  probeOptions
-	refuse  []string              // what is treated as if the kernel refused it: for tests
+	refuse  []string              // programs to treat as if the kernel refused them: for tests
 	gate    int                   // pid of a process that waits to become the service
-	soon    bool                  // begin when threads and connections are watched; what takes longer joins
+	soon    bool                  // begin when threads and connections are watched; slower hooks join later
 	begun   func()                // called when recording begins
-	joined  func()                // called when all is recorded that can be
-	entered func() ([]int, error) // who is to be watched as well, as capture.Options has it
-	groups  []string              // in which control groups they are
+	joined  func()                // called when all possible hooks are active
+	entered func() ([]int, error) // processes to watch as well, as in capture.Options
+	groups  []string              // their control groups
 }
 
 // recordOptions say what to record, and for how long.
 type recordOptions struct {
 	command  string       // for messages
 	open     openRecorder //
-	path     string       // of the recording; "" names it by the time
-	private  bool         // nobody keeps the recording: it has no name
+	path     string       // of the recording; "": a name made from the time
+	private  bool         // a temporary recording without a name
 	capture  captureOptions
 	pids     []int                    // roots of the process trees
-	view     bool                     // its page is wanted, from the beginning
-	judging  judging                  // what its verdicts are held against
-	page     *openPage                // that is wanted
+	view     bool                     // its page is wanted from the beginning
+	judging  judging                  // the bounds for its verdicts
+	page     *openPage                // the page, if wanted
 	announce bool                     // say that recording has begun
-	only     bool                     // no other recording follows: rights can go
+	only     bool                     // no other recording follows: rights can be dropped
 	starts   bool                     // programs are started that may have to be ended
-	helper   func() (*os.File, error) // what keeps rights that are given up, or why there is none
-	runs     bool                     // others are started when it is over
-	places   []string                 // where files are renamed and removed when it is over
+	helper   func() (*os.File, error) // the process that keeps dropped rights, or why there is none
+	runs     bool                     // other programs are started afterwards
+	places   []string                 // directories in which files are renamed and removed afterwards
 	length   time.Duration            // 0: until interrupted
-	size     fileSize                 // at which it ends; 0: never
-	begin    func() error             // called when all is watched, before anything else
+	size     fileSize                 // at which recording ends; 0: never
+	begin    func() error             // called when everything is watched, before anything else
 	until    <-chan struct{}          // ends the recording, if not nil
-	filled   <-chan struct{}          // closed when the file has its size
-	worth    func(*recorded) bool     // whether what was recorded is worth keeping, if not nil
+	filled   <-chan struct{}          // closed when the file has its maximum size
+	worth    func(*recorded) bool     // whether the recording is worth keeping, if not nil
 }
 
-// recorded is what came of it.
+// recorded is the result.
 type recorded struct {
 	path        string
-	held        *os.File       // it, open for reading; nil: it is read by its path
-	file        *recordingFile // of a private one, which the caller reads and closes
+	held        *os.File       // the recording, open for reading; nil: open it by its path
+	file        *recordingFile // of a private recording, which the caller reads and closes
 	last        pulse
-	command     string    // that recorded
-	page        *openPage // that is wanted; nil: none is
+	command     string    // the command that recorded
+	page        *openPage // the page, if wanted; nil: none
 	interrupted bool      // ended by a signal
 	timedOut    bool      // ended because its length or its size was reached
-	judging     judging   // its verdicts are held against
+	judging     judging   // the bounds for its verdicts
 }
 
-// errNotBegun is a signal that came while the programs were being loaded.
+// errNotBegun is the error for a signal that came while the programs were being loaded.
 var errNotBegun = errors.New("interrupted before recording began")
 
-// record makes a recording. After an error before anything was recorded, no file is
-// left, and none replaced; after one later, what was recorded is kept and named in the error.
+// record makes a recording. After an error before anything was recorded, it leaves no file and replaces none. After a
+// later error it keeps what was recorded, and names it in the error.
 func record(ctx context.Context, w world, o recordOptions) (r *recorded, err error) {
 	if o.view {
 		if o.page, err = newPage(o.command, 0); err != nil {
@@ -110,7 +110,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	defer stopNotify()
 	defer surviveClosedOutput()()
 	if o.announce {
-		file.begun = func() { fmt.Fprintln(w.err, o.announcement()) } // scripts wait for it
+		file.begun = func() { fmt.Fprintln(w.err, o.announcement()) } // scripts wait for this line
 	}
 	var began time.Time
 	var read func() pulse
@@ -151,14 +151,15 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 		saySize(w, o.size)
 	}
 	if o.only {
-		session.Close() // before: it takes locks of the service
+		session.Close() // while its priority is high, because closing takes locks of the service
 		standBack()
 	}
 	return r, nil
 }
 
-// getHelper starts what keeps rights that are given up: it is none of those that are watched by now, and would
-// be waited for later. If it was not asked it ends when what is returned is called.
+// getHelper starts the process that keeps dropped rights. It is called when the processes of the target are already
+// watched, so that the helper is not one of them, and before recording begins, so that recording does not wait for it.
+// If the helper was not used, it ends when the returned function is called.
 func (o *recordOptions) getHelper(w world) (end func()) {
 	if !o.only || w.startHelper == nil {
 		return func() {}
@@ -173,8 +174,8 @@ func endings() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 }
 
-// surviveClosedOutput lets dwell go on where nobody reads any more what it says, until the function it
-// returns is called. What it starts meanwhile is not concerned, as it would be if the signal were ignored.
+// surviveClosedOutput lets dwell continue when nothing reads its output any more, until the returned function is
+// called. Processes that it starts meanwhile are not affected, as they would be if the signal were ignored.
 func surviveClosedOutput() (over func()) {
 	unread := make(chan os.Signal, 1)
 	signal.Notify(unread, syscall.SIGPIPE)
@@ -188,9 +189,9 @@ func (o *recordOptions) create(w world) (*recordingFile, error) {
 	return createRecording(o.path, time.Now(), whoInvoked(w.getenv))
 }
 
-// end closes the file of a recording that ended with err, and keeps it if that is worth it.
+// end closes the file of a recording that ended with err, and keeps the file if it is worth keeping.
 func (o *recordOptions) end(file *recordingFile, r *recorded, err error) error {
-	if closed := file.close(); err == nil { // else it says the same once more
+	if closed := file.close(); err == nil { // otherwise it repeats the same error
 		err = closed
 	}
 	switch {
@@ -213,16 +214,16 @@ func (o *recordOptions) end(file *recordingFile, r *recorded, err error) error {
 	return nil
 }
 
-// refusedOnDemand are groups of programs, or programs, that DWELL_REFUSE names.
+// refusedOnDemand returns the groups of programs, or programs, that DWELL_REFUSE names.
 func refusedOnDemand(w world) []string {
 	return strings.FieldsFunc(w.getenv("DWELL_REFUSE"), func(r rune) bool { return r == ',' })
 }
 
-// slowLoad is after how long somebody wonders what is going on. What cannot be recorded at all fails sooner.
+// slowLoad is the delay after which a user wonders what happens. Recordings that are impossible fail sooner.
 const slowLoad = 500 * time.Millisecond
 
-// sayIfSlow says something if what follows takes long: until the function it returns is called, which must
-// be, and after which nothing is said.
+// sayIfSlow prints something if the following work takes long. The returned function must be called at its end; after
+// that nothing is printed.
 func sayIfSlow(out io.Writer, long time.Duration, what string) (over func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -239,12 +240,11 @@ func sayIfSlow(out io.Writer, long time.Duration, what string) (over func()) {
 	}
 }
 
-// errInterrupted says that a signal ended a recording.
+// errInterrupted is the error for a recording that a signal ended.
 var errInterrupted = errors.New("interrupted")
 
-// run records until the time is over (context.DeadlineExceeded), the file has its size
-// (capture.ErrFull), a signal asks to stop by ending the context (errInterrupted), or the
-// target has ended (nil).
+// run records until the time is over (context.DeadlineExceeded), the file has reached its maximum size
+// (capture.ErrFull), a signal ends the context (errInterrupted), or the target has ended (nil).
 func (o *recordOptions) run(signalled context.Context, w world, session recorder, live func() pulse) error {
 	whole, end := context.WithCancelCause(signalled)
 	defer end(nil)
@@ -295,8 +295,8 @@ func (o *recordOptions) announcement() string {
 	return text
 }
 
-// ready opens a session that watches what is to be recorded. A signal ends the wait for it
-// at once: on a host with nothing to spare the kernel takes long to check the programs.
+// ready opens a session that watches the target. A signal ends the wait for it at once: on a busy host the kernel
+// takes long to check the programs.
 func (o *recordOptions) ready(signalled context.Context, w world, sink *recordingFile) (recorder, func() pulse, error) {
 	type readied struct {
 		session recorder
@@ -335,8 +335,8 @@ func (o *recordOptions) ready(signalled context.Context, w world, sink *recordin
 	return nil, nil, fmt.Errorf("dwell %s: %w", o.command, got.err)
 }
 
-// watch adds all process trees to a session, which is closed if that fails. One of several that has ended since
-// it was chosen is left out.
+// watch adds all process trees to a session; if that fails it closes the session. If there are several, one that has
+// ended since it was chosen is left out.
 func (o *recordOptions) watch(signalled context.Context, session recorder) error {
 	var ended error
 	watched := len(o.pids)
@@ -359,7 +359,7 @@ func (o *recordOptions) watch(signalled context.Context, session recorder) error
 	return nil
 }
 
-// start begins what is to begin when all is watched.
+// start does what has to begin when everything is watched.
 func (o *recordOptions) start() error {
 	if o.begin == nil {
 		return nil

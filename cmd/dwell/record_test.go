@@ -15,7 +15,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// fakeRecorder writes a recording of nothing until it is told to stop.
+// fakeRecorder writes an empty recording until it is told to stop.
 type fakeRecorder struct {
 	sink    *recordingFile
 	watch   error
@@ -54,7 +54,7 @@ func quiet(env ...string) world {
 	return world{out: io.Discard, err: io.Discard, getenv: environment(env...)}
 }
 
-// Of several processes that are chosen one may have ended; of one, or of all, it is an error.
+// If several processes are chosen, one may have ended; if the only one, or all, have ended, that is an error.
 func TestWhoEndedIsLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		pids  []int
@@ -92,7 +92,7 @@ func TestRecordEndsAfterItsLength(t *testing.T) {
 
 func TestASignalEndsARecordingProperly(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failure waits for it
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only on failure
 		defer cancel()
 		fake := &fakeRecorder{running: func() { syscall.Kill(os.Getpid(), s) }}
 		r, err := record(ctx, quiet(), recordOptions{
@@ -141,7 +141,7 @@ func TestUnderSudoARecordingBelongsToItsCaller(t *testing.T) {
 	}
 }
 
-// Who stops dwell while its programs are being loaded gets no recording of nothing.
+// A user who stops dwell while its programs are being loaded gets no empty recording.
 func TestInterruptedBeforeRecordingBegan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

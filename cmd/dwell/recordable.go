@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// machineForbids says what this machine or these rights lack before any program is tried.
+// machineForbids says what this machine or these rights lack, before any program is tried.
 func machineForbids() error {
 	for _, c := range target.Doctor() {
 		if c.Required && !c.OK {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// yieldRights has rights given up as recording begins, or where that cannot be when all has joined, which is then told.
+// yieldRights drops rights when recording begins, or if that is impossible, when all hooks are active; then it calls
+// joined.
 func (o *recordOptions) yieldRights(w world, joined func()) {
 	o.capture.begun = sync.OnceFunc(func() { o.dropRights(w) })
 	o.capture.joined = func() {
@@ -16,9 +17,9 @@ func (o *recordOptions) yieldRights(w world, joined func()) {
 	}
 }
 
-// joined says that all is recorded that can be, and drops the right that was needed for
-// it. It is kept where a recording ends before: to change those of a thread takes until
-// it comes back from the kernel, which may be checking a program for it.
+// joined says that everything possible is recorded, and drops the right that was needed for that. If a recording ends
+// before, the right is kept: changing the rights of a thread has to wait until it returns from the kernel, which may
+// be checking a program for it.
 func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
 	if o.only && w.dropLast != nil {
 		if err := w.dropLast(); err != nil {
@@ -29,26 +30,26 @@ func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
 		fmt.Fprintln(w.err, stats.noStacks)
 	}
 	if o.announce && o.capture.soon {
-		fmt.Fprintf(w.err, "all that can be seen is recorded from here on, %s later\n", short(after)) // scripts that need it wait for it
+		fmt.Fprintf(w.err, "all that can be seen is recorded from here on, %s later\n", short(after)) // scripts wait for this line
 	}
 }
 
-// keeping says what a recorder goes on doing that takes rights.
+// keeping says what a recorder will still do that needs rights.
 type keeping struct {
 	starts bool                     // programs are started that may have to be ended
-	runs   bool                     // others are started from now on
-	helper func() (*os.File, error) // who keeps rights that are given up, or why nobody does
+	runs   bool                     // other programs will be started
+	helper func() (*os.File, error) // the process that keeps dropped rights, or why there is none
 	places []string                 // directories in which files are renamed and removed
-	pids   []int                    // who is watched, and all that belong to them
-	groups []string                 // and who is in these control groups
+	pids   []int                    // watched processes and all that belong to them
+	groups []string                 // processes in these control groups too
 }
 
 func (o *recordOptions) keeping() keeping {
 	return keeping{helper: o.helper, starts: o.starts, runs: o.runs, places: o.places, pids: o.pids, groups: o.capture.groups}
 }
 
-// dropRights gives up what is not needed once recording has begun, if no other recording follows: whatever
-// belongs to the service is read without it.
+// dropRights drops what is not needed once recording has begun, if no other recording follows. After that, data of
+// the service is read without these rights.
 func (o *recordOptions) dropRights(w world) {
 	if !o.only || w.dropRights == nil {
 		return

@@ -16,10 +16,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// While it records, dwell holds only the rights that recording goes on needing: BPF and performance events, and until
-// all has joined to read the kernel's symbols. Its
-// helper has those to read the processes of others. Neither can end any. When it is killed, the helper ends,
-// what it wrote can be read, by its owner alone, and the service goes on.
+// While it records, dwell has only the rights that recording needs: BPF and performance events, and reading the
+// kernel's symbols until all hooks are active. Its helper has the rights to read other users' processes. Neither can
+// end any process. When dwell is killed, the helper ends, the file can be read by its owner only, and the service
+// continues.
 func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
 	needBPF(t)
 	service := exec.Command("sleep", "60")
@@ -44,13 +44,13 @@ func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
 	lines := bufio.NewScanner(said)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "recording") {
 	}
-	comesToHave(t, dwell.Process.Pid, 1<<perfmon|1<<bpf|1<<syslog) // what is of the service is read without others
+	comesToHave(t, dwell.Process.Pid, 1<<perfmon|1<<bpf|1<<syslog) // reading the service needs no other rights
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
 	}
 	helper := childOf(t, dwell.Process.Pid)
 	hasOnly(t, dwell.Process.Pid, 1<<perfmon|1<<bpf)
 	hasOnly(t, helper, 1<<dacReadSearch|1<<sysPtrace|1<<checkpointRestore)
-	seconds := func() int { return clocks(t, path) } // one fact is written each second
+	seconds := func() int { return clocks(t, path) } // one Clock fact is written per second
 	for until := time.Now().Add(10 * time.Second); seconds() < 2; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("nothing is written while it records")
@@ -74,7 +74,7 @@ func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
 	}
 }
 
-// childOf is the one child of a process.
+// childOf returns the only child of a process.
 func childOf(t *testing.T, pid int) int {
 	t.Helper()
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -96,7 +96,7 @@ func childOf(t *testing.T, pid int) int {
 	return child
 }
 
-// comesToHave waits until a process has these rights and no others.
+// comesToHave waits until a process has exactly these rights.
 func comesToHave(t *testing.T, pid int, rights uint64) {
 	t.Helper()
 	want, status := fmt.Sprintf("CapPrm:\t%016x\n", rights), []byte(nil)
@@ -108,7 +108,8 @@ func comesToHave(t *testing.T, pid int, rights uint64) {
 	}
 }
 
-// hasOnly checks that every thread of a process has these rights, can have no others, and makes no calls that it need not make.
+// hasOnly checks that every thread of a process has exactly these rights, can gain no others, and has a system call
+// filter.
 func hasOnly(t *testing.T, pid int, rights uint64) {
 	t.Helper()
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
@@ -131,8 +132,8 @@ func hasOnly(t *testing.T, pid int, rights uint64) {
 	}
 }
 
-// A process that a service starts when the recorder has given its rights up is named as others are, though it is of
-// another user, in whose memory and files the recorder may not look.
+// A process that a service starts after the recorder has dropped its rights is named like others, even if it belongs
+// to another user whose memory and files the recorder may not read.
 func TestLiveLaterProcessIsNamed(t *testing.T) {
 	needBPF(t)
 	script := filepath.Join(t.TempDir(), "service.py")
@@ -177,7 +178,7 @@ turns_round()
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
 	}
 	fmt.Fprintln(begin)
-	for lines.Scan() { // it ends with the service
+	for lines.Scan() { // ends with the service
 	}
 	dwell.Wait()
 	rec, err := readRecording("facts", path)
@@ -192,7 +193,7 @@ turns_round()
 	t.Error("no stack names the function of the process that was started later")
 }
 
-// clocks is how many Clock facts a recording has.
+// clocks returns the number of Clock facts in a recording.
 func clocks(t *testing.T, path string) (n int) {
 	t.Helper()
 	rec, err := readRecording("facts", path)

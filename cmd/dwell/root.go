@@ -74,7 +74,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return fmt.Errorf("dwell: there is no command %q (see dwell --help)", name)
 }
 
-// exactly asks for one argument for each of names.
+// exactly requires one argument for each of names.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -87,7 +87,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// apart refuses two of some flags at once.
+// apart refuses two of these flags at once.
 func apart(c *cobra.Command, names ...string) error {
 	given := slices.DeleteFunc(names, func(name string) bool { return !c.Flags().Changed(name) })
 	if len(given) > 1 {

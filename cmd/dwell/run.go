@@ -16,15 +16,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// How long a service is waited for when the recording is over: first to end by
-// itself, since Ctrl-C reached it too, then after it was asked to.
+// How long dwell waits for a service after recording: first for it to end by itself, since Ctrl-C reached it too,
+// then after asking it to end.
 const (
 	ownGrace  = 500 * time.Millisecond
 	termGrace = 5 * time.Second
 )
 
-// worthKeeping is how long a program without requests has to have run for its recording
-// to tell something: a benchmark did, a command that only printed its usage did not.
+// worthKeeping is how long a program without requests must have run for its recording to be useful: a benchmark runs
+// that long, a command that only prints its usage does not.
 const worthKeeping = 500 * time.Millisecond
 
 func runCommand(w world, g *globals) *cobra.Command {
@@ -64,7 +64,7 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, size: size, stacks: take, probes: probes, view: view, judging: bounds})
 		},
 	}
-	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
+	c.Flags().SetInterspersed(false) // arguments after CMD belong to CMD
 	addRecordFlags(c, &length, &out)
 	c.Flags().BoolVar(&view, "view", false, viewUsage)
 	addSizeFlag(c, &size)
@@ -138,18 +138,18 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	return finish(ctx, w, g, r)
 }
 
-// endFor ends a service that was started, and says so if it goes on.
+// endFor ends a service that was started, and prints a message if it continues.
 func (l *launched) endFor(w world, name string) {
 	if l.started && !l.end() {
 		fmt.Fprintf(w.err, "%s still runs as pid %d, though asked to end %s ago\n", name, l.pid(), termGrace)
 	}
 }
 
-// end lets the service end by itself, or asks it to; it reports whether it did. What it leaves
-// running of its own process group, as a shell or npx does, is asked then: Ctrl-C at a terminal
-// reaches the same processes.
+// end waits for the service to end by itself, or asks it to, and reports whether it did. Then it asks the processes
+// of the service's group that are left, as a shell or npx leaves them. Ctrl-C at a terminal reaches the same
+// processes.
 func (l *launched) end() bool {
-	left, group := descendants(l.pid()), groupOf(l.pid()) // it has them while it lives
+	left, group := descendants(l.pid()), groupOf(l.pid()) // known only while it lives
 	ended := l.endsWithin(ownGrace)
 	if !ended {
 		l.cmd.Process.Signal(syscall.SIGTERM)
@@ -163,7 +163,7 @@ func (l *launched) end() bool {
 	return ended || l.endsWithin(ownGrace)
 }
 
-// groupOf is the process group of a process; 0 if there is no such process.
+// groupOf returns the process group of a process; 0 if there is no such process.
 func groupOf(pid int) int {
 	group, err := syscall.Getpgid(pid)
 	if err != nil {
@@ -172,7 +172,7 @@ func groupOf(pid int) int {
 	return group
 }
 
-// abandon ends a service that never started.
+// abandon ends a service that was never started.
 func (l *launched) abandon() {
 	if !l.started {
 		l.gate.Close()
@@ -180,7 +180,7 @@ func (l *launched) abandon() {
 	}
 }
 
-// finish says where the recording is, prints its diagnosis, and serves its page where that is wanted.
+// finish says where the recording is, prints its diagnosis, and serves its page if wanted.
 func finish(ctx context.Context, w world, g *globals, r *recorded) error {
 	fmt.Fprintf(w.err, "recorded %s in %s\n", r.last.elapsed.Round(100*time.Millisecond), r.path)
 	o := whyOptions{command: r.command, path: r.path, held: r.held, judging: r.judging}
@@ -192,7 +192,7 @@ func finish(ctx context.Context, w world, g *globals, r *recorded) error {
 	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
 	said := w
-	said.err = io.Discard // what is wrong with the recording was said
+	said.err = io.Discard // problems of the recording were already printed
 	a, failed := analyseFile(said, o)
 	if failed == nil {
 		failed = r.page.show(a, viewing{command: r.command, name: filepath.Base(r.path)})

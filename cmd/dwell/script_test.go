@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the test binary be dwell: as the command of the scripts, and as the
-// processes that dwell starts from its own executable.
+// TestMain lets the test binary act as dwell: as the command in the scripts, and as the processes that dwell starts
+// from its own executable.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") || os.Getenv("BE_DWELL") != "" {
 		main()
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"dwell": main})
 }
 
-// TestScripts runs the scripts in testdata: what a user types, and what comes back.
+// TestScripts runs the scripts in testdata: commands that a user types, and their output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -80,8 +80,7 @@ func oneline(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// jsonkeys KEY ... checks that stdout is one JSON object with these keys, a key of
-// the form a.b being inside a.
+// jsonkeys KEY ... checks that stdout is one JSON object with these keys; a key of the form a.b is inside a.
 func jsonKeys(ts *testscript.TestScript, _ bool, args []string) {
 	var doc map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &doc))

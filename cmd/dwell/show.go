@@ -19,11 +19,11 @@ type showOptions struct {
 	tree    bool
 	every   bool // function of the tree
 	flames  bool
-	folded  string // which part of them, as text; "" none
+	folded  string // which part of the flame graphs, as text; "": none
 	source  sourceOptions
-	where   string // of which requests; "" of all
-	at      string // those in flight then; "" at any time
-	whose   int    // a call; -1 none
+	where   string // selects requests; "": all
+	at      string // only requests in flight at this time; "": at any time
+	whose   int    // a call; -1: none
 }
 
 func showCommand(w world, g *globals) *cobra.Command {
@@ -53,7 +53,7 @@ over samples.
 				return fmt.Errorf("dwell show: %w", err)
 			}
 			if !c.Flags().Changed("slowest") && o.json && o.under == "" {
-				o.slowest = 0 // scripts want them all
+				o.slowest = 0 // scripts want all of them
 			}
 			return show(w, g, o)
 		},
@@ -143,7 +143,7 @@ func show(w world, g *globals, o showOptions) error {
 	return report.ShowText(w.out, a.timeline, filter, text)
 }
 
-// whose prints which request a call is of.
+// whose prints the request to which a call belongs.
 func (a *analysis) whose(w world, o showOptions, text report.TextOptions) error {
 	x, err := report.NewWhose(a.timeline, o.whose)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *analysis) whose(w world, o showOptions, text report.TextOptions) error 
 	return report.WhoseText(w.out, x, text)
 }
 
-// filter chooses the requests that are asked for.
+// filter selects the requested requests.
 func (o *showOptions) filter(a *analysis) (f report.Filter, err error) {
 	f = report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
 	if len(a.wall) > 0 {
@@ -176,7 +176,7 @@ func (o *showOptions) filter(a *analysis) (f report.Filter, err error) {
 	return f, nil
 }
 
-// stackViews prints what all requests of an endpoint have in common.
+// stackViews prints views over all requests of an endpoint.
 func (a *analysis) stackViews(w world, o showOptions, text report.TextOptions) error {
 	a.noStacks(w, o.whyOptions)
 	if !o.tree {
@@ -190,7 +190,7 @@ func (a *analysis) stackViews(w world, o showOptions, text report.TextOptions) e
 	return report.TreesText(w.out, trees, how)
 }
 
-// flames prints flame graphs: of requests, or of programs where there are none.
+// flames prints flame graphs: of requests, or of programs if there are no requests.
 func flames(w world, o showOptions, list []*report.Flames) error {
 	if o.folded != "" {
 		return report.Folded(w.out, list, o.folded)

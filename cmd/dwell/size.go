@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultSize is how large a recording grows unless told otherwise: more than is looked at with ease.
+// defaultSize is the maximum size of a recording by default: more is hard to work with.
 const defaultSize fileSize = 1_000_000_000
 
-// smallestSize holds a recording's first second of nearly any service.
+// smallestSize is enough for the first second of a recording of almost any service.
 const smallestSize fileSize = 100_000
 
 // fileSize is a number of bytes, as a flag; 0 is no limit.
@@ -51,7 +51,7 @@ func addSizeFlag(c *cobra.Command, s *fileSize) {
 	c.Flags().Var(s, "max-size", "end the recording when its file has grown to this, as --for would; 0: never")
 }
 
-// sizedFile is a file that tells when it has grown to a size. It grows on: what ends a recording is in it.
+// sizedFile is a file that signals when it reaches a size. Writing continues: the end of a recording must be stored.
 type sizedFile struct {
 	*os.File
 	size, limit int64 // bytes; no limit: 0
@@ -68,13 +68,13 @@ func (f *sizedFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// limitTo sets a limit, before anything is written; what it returns is closed when that is reached.
+// limitTo sets a limit before anything is written; the returned channel is closed when the limit is reached.
 func (f *sizedFile) limitTo(limit fileSize) <-chan struct{} {
 	f.limit, f.full = int64(limit), make(chan struct{})
 	return f.full
 }
 
-// saySize says that a recording ended for its size.
+// saySize says that a recording ended because of its size.
 func saySize(w world, limit fileSize) {
 	fmt.Fprintf(w.err, "the recording has grown to %s and ends here (--max-size)\n", limit.String())
 }

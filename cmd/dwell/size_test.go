@@ -23,7 +23,7 @@ func TestFileSize(t *testing.T) {
 	}
 }
 
-// A recording that has grown to its size ends there, whole, and says so.
+// A recording that reaches its maximum size ends there, complete, and dwell says so.
 func TestRecordEndsAtItsSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rec")
 	const limit = 200_000

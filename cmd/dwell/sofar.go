@@ -16,20 +16,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What a page of what there is so far may take from a service that is being recorded: of the
-// recording's bytes, which take some forty times as much memory, and of a processor's time,
-// which is a share of one. The garbage collector works harder as the memory comes near its limit.
+// Limits for making a page of the recording so far, while the service is being recorded: bytes of the recording
+// (which need some forty times as much memory), memory, and the share of a processor's time. The garbage collector
+// works harder as the memory comes near its limit.
 const (
 	soFarBytes  = 12 << 20
 	soFarMemory = "512MiB"
 	soFarShare  = 10       // a tenth
-	soFarModel  = 64 << 20 // the longest model of a page that is taken
+	soFarModel  = 64 << 20 // maximum length of a page's model that is accepted
 )
 
-// soFarCommand is the process that makes such pages: not in the recorder, whose memory, whose
-// turns and whose rights the recording needs. For each byte that it reads it writes a line
-// with the length of the model of a page, and that; 0 if there is nothing yet. The recording is open
-// as its descriptor 3.
+// soFarCommand is the process that makes such pages. It is separate from the recorder, whose memory, processor time
+// and rights the recording needs. For each byte that it reads it writes a line with the length of the page's model,
+// and the model; 0 if there is nothing yet. The recording is open as its descriptor 3.
 func soFarCommand(w world) *cobra.Command {
 	var name string
 	var bounds judging
@@ -45,7 +44,7 @@ func soFarCommand(w world) *cobra.Command {
 			file := os.NewFile(3, name)
 			for asked := make([]byte, 1); ; {
 				if _, err := w.in.Read(asked); err != nil {
-					return nil // nobody can ask any more
+					return nil // its client is gone
 				}
 				var out bytes.Buffer
 				if err := soFar(&out, file, name, bounds); err != nil {
@@ -78,16 +77,16 @@ func soFar(out io.Writer, file io.ReaderAt, name string, bounds judging) error {
 	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: name, Wall: a.wall.at(a.timeline.Start)}).WebJSON(out)
 }
 
-// soFarMaker is that process. It is started before the recorder gives up the right to start
-// programs, and has no rights but to read the recording.
+// soFarMaker is that process. It is started before the recorder gives up the right to start programs, and its only
+// right is to read the recording.
 type soFarMaker struct {
 	ask    io.WriteCloser
 	answer io.Reader
 	cmd    *exec.Cmd
 }
 
-// getPages starts what makes pages of a part of a recording, as early as the helper and for the same reason.
-// It ends when what is returned is called.
+// getPages starts the process that makes pages of the recording so far, as early as the helper and for the same
+// reason. It ends when the returned function is called.
 func (o *recordOptions) getPages(w world, path string, held *os.File) (end func()) {
 	if o.page == nil || held == nil {
 		return func() {}
@@ -125,7 +124,7 @@ func startSoFar(o whyOptions) (*soFarMaker, error) {
 	return m, nil
 }
 
-// page is the model of a page of what there is so far.
+// page returns the model of a page of the recording so far.
 func (m *soFarMaker) page() ([]byte, error) {
 	if _, err := m.ask.Write([]byte{0}); err != nil {
 		return nil, err
@@ -142,26 +141,26 @@ func (m *soFarMaker) page() ([]byte, error) {
 	return data, err
 }
 
-// end ends the process, also while it makes a page.
+// end ends the process, even while it makes a page.
 func (m *soFarMaker) end() {
 	m.ask.Close()
 	_ = m.cmd.Process.Kill() // it may have ended
-	_ = m.cmd.Wait()         // that it was killed
+	_ = m.cmd.Wait()         // reports that it was killed
 }
 
-// sparing lets something that takes time be done again when it has rested long enough.
+// sparing allows costly work to be repeated only after a pause.
 type sparing struct {
 	took time.Duration
-	over time.Time // when it was done last
+	over time.Time // when it was last done
 }
 
 // may reports whether it may be done now.
 func (s sparing) may(now time.Time) bool { return now.Sub(s.over) >= (soFarShare-1)*s.took }
 
-// errNothingYet tells who asks for a page before there is anything to see on it.
+// errNothingYet is the answer to a request for a page before there is anything to show.
 var errNothingYet = errors.New("nothing is written yet: a second later there may be")
 
-// soFar makes a page of what there is so far, unless the last one was made a moment ago.
+// soFar makes a page of the recording so far, unless the last one is recent.
 func (p *openPage) soFar(name string) error {
 	p.one.Lock()
 	defer p.one.Unlock()

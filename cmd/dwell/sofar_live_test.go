@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What makes pages of a part of a recording has no right at all, and makes no calls that it need not make.
+// The process that makes pages of the recording so far has no rights at all, and a system call filter.
 func TestLivePagesOfAPartAreMadeWithoutRights(t *testing.T) {
 	needBPF(t)
 	held, err := os.Create(filepath.Join(t.TempDir(), "x.dwell"))
@@ -24,7 +24,7 @@ func TestLivePagesOfAPartAreMadeWithoutRights(t *testing.T) {
 	}
 	defer m.end()
 	if _, err := m.page(); err == nil || !strings.Contains(err.Error(), "no model of a page") {
-		t.Fatalf("of nothing yet it made: %v", err) // an answer: so it has given its rights up
+		t.Fatalf("of nothing yet it made: %v", err) // an answer: it has dropped its rights
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.cmd.Process.Pid))
 	if err != nil {
@@ -38,7 +38,7 @@ func TestLivePagesOfAPartAreMadeWithoutRights(t *testing.T) {
 	}
 }
 
-// Where nobody may run dwell, a recording is made as ever; that its page waits for the end is said.
+// If the user nobody may not execute dwell, the recording works as usual; dwell says that its page waits for the end.
 func TestLiveNobodyMakesNoPageOfAPart(t *testing.T) {
 	needBPF(t)
 	program := filepath.Join(t.TempDir(), "dwell")

@@ -20,7 +20,7 @@ import (
 // maxSource bounds a source file, in bytes.
 const maxSource = 4 << 20
 
-// sourceOptions say where source code may be.
+// sourceOptions say where source code may be found.
 type sourceOptions struct {
 	root string
 	jars []string
@@ -31,18 +31,18 @@ func (o *sourceOptions) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&o.jars, "jar", nil, "a jar of the service, or a directory of jars and classes: methods whose source is not found are decompiled (needs procyon-decompiler)")
 }
 
-// sources find source code in the places where it may be, each file with no more rights than its place is
-// worth: its path is the service's word, or that of whoever made a recording. What is not plainly source code
-// by its name is left alone. Code of a JVM that is not found is decompiled, if jars were named.
+// sources find source code in several places. Each file is read only with the rights that its place deserves, because
+// the service, or the author of a recording, chooses the path. Files that do not look like source code by their name
+// are not read. JVM code that is not found is decompiled, if jars were named.
 type sources struct {
 	trees   []*sourceTree
 	classes *decompiler
-	silent  []*sourceTree // places that did not answer: they are not asked again
-	refused []string      // files that are there and may not be shown, and why
+	silent  []*sourceTree // places that did not answer: they are not used again
+	refused []string      // files that exist but may not be shown, with the reason
 }
 
-// open finds the places: below the root, if one is named; where the runtime says, as the process pid sees it,
-// if one is looked at, and on this machine otherwise. It is called while dwell has all its rights.
+// open opens the places: below root, if it is given; the runtime's paths as the process pid sees them, if a process
+// is examined; and otherwise on this machine. It must be called while dwell has all its rights.
 func (o *sourceOptions) open(pid int, who invoker) (*sources, error) {
 	s := &sources{}
 	var err error
@@ -72,7 +72,7 @@ func (s *sources) lines(file string, from, to int64) []string {
 			if err != nil {
 				s.refuse(name, err)
 			}
-			if errors.Is(err, elffile.ErrStalled) { // what reads there is still waiting
+			if errors.Is(err, elffile.ErrStalled) { // an earlier read there is still waiting
 				s.silent = append(s.silent, tree)
 			}
 			if lines != nil {
@@ -83,7 +83,7 @@ func (s *sources) lines(file string, from, to int64) []string {
 	return s.classes.lines(file, from, to)
 }
 
-// refuse notes that a file may not be shown; that one is not there says nothing.
+// refuse records that a file may not be shown. A missing file is not recorded.
 func (s *sources) refuse(name string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return
@@ -97,10 +97,10 @@ func (s *sources) refuse(name string, err error) {
 	}
 }
 
-// maxRefused is how many files are named that may not be shown.
+// maxRefused is how many files that may not be shown are named.
 const maxRefused = 3
 
-// say names what was left out.
+// say names the files that were left out.
 func (s *sources) say(out io.Writer, command string) {
 	for _, text := range s.refused[:min(len(s.refused), maxRefused)] {
 		fmt.Fprintf(out, "dwell %s: lines of source left out: %s\n", command, recording.Printable(text))
@@ -110,7 +110,7 @@ func (s *sources) say(out io.Writer, command string) {
 	}
 }
 
-// end says what was left out, and closes the places.
+// end names the files that were left out, and closes the places.
 func (s *sources) end(w world, command string) {
 	s.say(w.err, command)
 	s.close()
@@ -130,8 +130,8 @@ func sourceName(file string) bool {
 	}, path.Ext(file))
 }
 
-// belowRoot are the names that a file may have below a directory of source code, the likeliest first: each of
-// its path's last parts, the longest first.
+// belowRoot returns the names that a file may have below a directory of source code, the likeliest first. They are
+// suffixes of its path, the longest first.
 func belowRoot(file string) (list []string) {
 	for rest := strings.TrimLeft(file, "/"); ; {
 		list = append(list, rest)
@@ -146,7 +146,7 @@ func belowRoot(file string) (list []string) {
 	}
 }
 
-// lines returns lines of a file, nil if it has no such lines.
+// lines returns lines of a file, or nil if it has no such lines.
 func (t *sourceTree) lines(name string, from, to int64) ([]string, error) {
 	f, err := t.open(name)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *sourceTree) lines(name string, from, to int64) ([]string, error) {
 	return readLines(f, from, to), nil
 }
 
-// readLines returns lines of a file, nil if it has no such lines.
+// readLines returns lines of a file, or nil if it has no such lines.
 func readLines(f *os.File, from, to int64) (lines []string) {
 	in := bufio.NewScanner(io.LimitReader(f, maxSource))
 	for n := int64(1); n <= to && in.Scan(); n++ {

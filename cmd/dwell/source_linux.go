@@ -12,25 +12,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sourceTree is a place for source code: a directory that is held open, and the rights with which it is read.
+// sourceTree is a place for source code: a directory that is kept open, and the rights with which it is read.
 type sourceTree struct {
 	dir   int
 	by    *fileRights
-	named bool                  // by the user: the files' own paths do not hold there
+	named bool                  // given by the user: the files' own paths do not apply there
 	how   uint64                // how paths below it are resolved (openat2); 0: step by step
-	links func(uid uint32) bool // whose symbolic links are followed then
+	links func(uid uint32) bool // whose symbolic links are followed in that case
 }
 
-// nobody is the user that has no rights but those that all have.
+// nobody is the user that has only the rights that everyone has.
 const nobody = 65534
 
-// openTrees opens the places for source code: the directory root, if it is named, and where files are as the
-// process pid sees them, or, of a recording, on this machine.
+// openTrees opens the places for source code: the directory root, if it is given, and the files' own paths, as the
+// process pid sees them or, for a recording, on this machine.
 //
-// Source of a process is read with the rights of its user, within its root. Elsewhere it is read with those
-// of the user who called dwell; where that is root, with those of the owner of the directory that was named,
-// and without one with nobody's: what a recording names is then shown only if all may read it. Symbolic links
-// are not followed below a directory that was named, and with a user's rights only those of that user and root.
+// Source code of a process is read with the rights of its user, within its root. Elsewhere it is read with the rights
+// of the user who called dwell. If that is root, a given directory is read with the rights of its owner, and other
+// places with those of the user nobody: files that a recording names are then shown only if everyone may read them.
+// Symbolic links are not followed below a given directory. With a user's rights, only links of that user and of root
+// are followed.
 func openTrees(root string, pid int, who invoker) (trees []*sourceTree, err error) {
 	if root != "" {
 		tree, err := openNamed(root, who)
@@ -48,7 +49,7 @@ func openTrees(root string, pid int, who invoker) (trees []*sourceTree, err erro
 	if err == nil {
 		trees = append(trees, tree)
 	}
-	return trees, nil // without it there is no source, as where none is found
+	return trees, nil // without it there is no source, as if none were found
 }
 
 func openNamed(root string, who invoker) (*sourceTree, error) {
@@ -68,7 +69,7 @@ func openNamed(root string, who invoker) (*sourceTree, error) {
 	return tree, nil
 }
 
-// readerRights are those of the user who called dwell, and where that is root those of another user.
+// readerRights returns the rights of the user who called dwell, or of another user if that is root.
 func readerRights(who invoker, other, group int) (*fileRights, error) {
 	switch {
 	case who.sudo:
@@ -83,7 +84,7 @@ func openMachine(who invoker) (*sourceTree, error) {
 	by, err := readerRights(who, nobody, nobody)
 	links := who.trusts
 	if os.Geteuid() == 0 && !who.sudo {
-		links = func(uint32) bool { return true } // what nobody may read, whoever made the link may, too
+		links = func(uint32) bool { return true } // whoever made a link may read what the user nobody may read
 	}
 	return &sourceTree{dir: unix.AT_FDCWD, by: by, links: links}, err
 }
@@ -109,7 +110,7 @@ func openSeenBy(pid int) (*sourceTree, error) {
 	return &sourceTree{dir: fd, by: by, how: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}, nil
 }
 
-// fileUser is the user that a process is to files, and its groups.
+// fileUser returns the user and groups that a process has for files.
 func fileUser(pid int) (uid, gid int, groups []int, err error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -143,7 +144,7 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// names are the paths that a file may have in this place.
+// names returns the paths that a file may have in this place.
 func (t *sourceTree) names(file string) []string {
 	switch {
 	case t.named:
@@ -151,7 +152,7 @@ func (t *sourceTree) names(file string) []string {
 	case path.IsAbs(file):
 		return []string{file}
 	}
-	return nil // where it is relative to is not known
+	return nil // the directory it is relative to is not known
 }
 
 // open opens a plain file.
@@ -172,7 +173,7 @@ func (t *sourceTree) open(name string) (f *os.File, err error) {
 }
 
 func (t *sourceTree) openAt(name string) (int, error) {
-	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC // a pipe is not waited for
+	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC // without waiting for a pipe
 	if t.how != 0 {
 		return unix.Openat2(t.dir, name, &unix.OpenHow{Flags: flags, Resolve: t.how})
 	}
@@ -184,8 +185,8 @@ func (t *sourceTree) openAt(name string) (int, error) {
 	return unix.Openat(dir, path.Base(name), flags|unix.O_NOFOLLOW, 0)
 }
 
-// plainSource refuses what is no file of source code, whatever its name: devices, pipes, what the kernel
-// tells about processes (those of dwell's own, for a link to them), and what is too large.
+// plainSource refuses files that cannot be source code, whatever their name: devices, pipes, the kernel's files about
+// processes (which would be dwell's own, through a link), and files that are too large.
 func plainSource(fd int) error {
 	var st unix.Stat_t
 	var system unix.Statfs_t

@@ -9,13 +9,13 @@ import (
 	"path"
 )
 
-// sourceTree is a place for source code: a directory that was named, or nil: this machine.
+// sourceTree is a place for source code: a given directory, or nil for this machine.
 type sourceTree struct {
 	root *os.Root
 }
 
-// openTrees opens the places for source code. They are read with the rights of whoever calls dwell: it needs
-// none beyond them where it cannot record.
+// openTrees opens the places for source code. They are read with the rights of the caller: without recording, dwell
+// needs no others.
 func openTrees(root string, _ int, _ invoker) (trees []*sourceTree, err error) {
 	if root != "" {
 		named, err := os.OpenRoot(root)
@@ -27,7 +27,7 @@ func openTrees(root string, _ int, _ invoker) (trees []*sourceTree, err error) {
 	return append(trees, &sourceTree{}), nil
 }
 
-// names are the paths that a file may have in this place.
+// names returns the paths that a file may have in this place.
 func (t *sourceTree) names(file string) []string {
 	switch {
 	case t.root != nil:
@@ -35,7 +35,7 @@ func (t *sourceTree) names(file string) []string {
 	case path.IsAbs(file):
 		return []string{file}
 	}
-	return nil // where it is relative to is not known
+	return nil // the directory it is relative to is not known
 }
 
 // open opens a plain file.

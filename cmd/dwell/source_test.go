@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-const theirs = 64000 // a user without rights, and not the one that root reads as
+const theirs = 64000 // a user without rights, other than the one as which root reads
 
-// planted is a directory of that user, with files named as source code: plain ones and such as lead to what
+// planted returns a directory of that user with files named like source code: plain ones, and some that lead to files
 // only root may read.
 func planted(t *testing.T) (dir string) {
 	t.Helper()
@@ -45,7 +45,7 @@ func planted(t *testing.T) (dir string) {
 	return dir
 }
 
-// shown are the files of which a first line is shown.
+// shown returns the files whose first line is shown.
 func shown(s *sources, dir string) (list []string) {
 	for _, name := range []string{
 		"all.py", "own.py", "roots.py", "large.py", "link.py", "own-link.py", "dir/all.py", "environ.py", "shadow.py", "pipe.py", "missing.py",

@@ -9,13 +9,13 @@ import (
 	"github.com/getdwell/dwell/internal/capture"
 )
 
-// stackFlags say which stacks to take, as they were typed.
+// stackFlags say which stacks to take, as typed.
 type stackFlags struct {
-	when string // "on", "off", or the least time between two stacks of a waiting thread
-	rate int    // stacks a second of what runs, on each CPU
+	when string // "on", "off", or the minimum time between two stacks of a waiting thread
+	rate int    // stacks of running code per second and CPU
 }
 
-const defaultStackRate = 97 // Hz; no divisor of what timers of others use
+const defaultStackRate = 97 // Hz; not a divisor of usual timer frequencies
 
 func addStackFlags(c *cobra.Command, f *stackFlags) {
 	c.Flags().StringVar(&f.when, "stacks", "on",

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// pulse is what the recorder knows while it records.
+// pulse is the recorder's current status.
 type pulse struct {
 	elapsed  time.Duration
 	requests int64         // seen so far
-	rate     int64         // requests a second, lately
-	p50, p99 time.Duration // of requests, lately; 0 none yet
+	rate     int64         // recent requests per second
+	p50, p99 time.Duration // of recent requests; 0: none yet
 	lost     int64         // facts dropped so far
-	cpu      int64         // own CPU, programs in the kernel included, in thousandths of a core
+	cpu      int64         // own CPU including programs in the kernel, in thousandths of a core
 	resting  bool          // between two windows of recording
-	noStacks string        // why stacks that were asked for are not taken
+	noStacks string        // why requested stacks are not taken
 }
 
 func (p pulse) String() string {
@@ -47,8 +47,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// How often the status is shown: a line that replaces itself on a terminal, plain
-// lines elsewhere.
+// How often the status is shown: on a terminal as a line that replaces itself, elsewhere as plain lines.
 const (
 	liveEvery  = time.Second
 	plainEvery = 5 * time.Second
@@ -96,7 +95,7 @@ func statusText(p pulse, width int, tty bool) string {
 	return "\r\x1b[K" + text
 }
 
-// end removes the line and waits until nothing more is printed.
+// end removes the line and waits until printing has stopped.
 func (s *statusLine) end() {
 	close(s.stop)
 	<-s.stopped

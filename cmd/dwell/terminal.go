@@ -22,7 +22,7 @@ func terminal(w io.Writer) (width int, ok bool) {
 	return width, true
 }
 
-// useColor decides on colour for what is printed to w.
+// useColor decides whether output to out is coloured.
 func (g *globals) useColor(out io.Writer, getenv func(string) string) bool {
 	_, tty := terminal(out)
 	return tty && !g.noColor && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultFrames is how many frames of a stack threads prints unless told otherwise.
+// defaultFrames is how many frames of a stack threads prints by default.
 const defaultFrames = 12
 
 type threadsOptions struct {
-	path   string // of the recording; "" looks at pid
+	path   string // of the recording; "": examine pid
 	pid    int
-	length time.Duration // of one look at pid
+	length time.Duration // of one recording of pid
 	at     string
 	every  time.Duration
 	when   string
@@ -111,7 +111,7 @@ func (o threadsOptions) check(c *cobra.Command) error {
 	return errors.Join(apart(c, "at", "every", "when"), apart(c, "at", "pid"))
 }
 
-// threadsIn prints dumps of a recording, and returns how many.
+// threadsIn prints dumps of a recording, and returns their number.
 func threadsIn(w world, g *globals, o threadsOptions, got rebuilt) (int, error) {
 	tl, wall := got.Timeline, got.wall
 	list, err := o.instants(tl, wall)
@@ -154,14 +154,14 @@ func whose(tl *timeline.Timeline) string {
 	return strings.Join(names, ", ")
 }
 
-// threadsOf looks at a running process: once, on a schedule, or until a condition holds.
+// threadsOf examines a running process: once, on a schedule, or until a condition holds.
 func threadsOf(ctx context.Context, w world, g *globals, o threadsOptions) error {
 	fmt.Fprintf(w.err, "looking at process %d for %s\n", o.pid, o.length)
 	for first := true; ; first = false {
 		began := time.Now()
 		rec, interrupted, err := look(ctx, w, o)
 		if errors.Is(err, errNotBegun) && !first {
-			return nil // between two looks: that is how a schedule ends
+			return nil // between two looks: the usual end of a schedule
 		}
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func threadsOf(ctx context.Context, w world, g *globals, o threadsOptions) error
 	}
 }
 
-// printLook prints what one look showed.
+// printLook prints the result of one look.
 func (o threadsOptions) printLook(w world, g *globals, rec *recording.Recording, first bool) (int, error) {
 	if !first && o.every > 0 && !o.json {
 		fmt.Fprintln(w.out)

@@ -16,7 +16,7 @@ import (
 	"github.com/getdwell/dwell/internal/truth/calm"
 )
 
-// convoy is four threads that want one lock; each sleeps while it has it.
+// convoy has four threads that want one lock; each sleeps while it holds the lock.
 const convoy = `
 import sys, threading, time
 lock = threading.Lock()
@@ -64,8 +64,8 @@ func startConvoy(t *testing.T) string {
 	return strconv.Itoa(program.Process.Pid)
 }
 
-// A running program's threads: those that want a lock wait for the one that has it,
-// which sleeps in the function that holds it.
+// A running program's threads: those that want a lock wait for its holder, which sleeps in the function that holds
+// it.
 func TestThreadsOfARunningProgram(t *testing.T) {
 	pid := startConvoy(t)
 	calm.Try(t, func() (problems []string) {
@@ -101,8 +101,8 @@ func inStack(t *report.DumpThread, function string) bool {
 	return false
 }
 
-// A condition is watched for: what never holds prints nothing until it is interrupted,
-// what holds prints the first instant at which it does.
+// dwell watches for a condition: if it never holds, nothing is printed until dwell is interrupted; otherwise the
+// first instant at which it holds is printed.
 func TestThreadsOfARunningProgramOnACondition(t *testing.T) {
 	pid := startConvoy(t)
 	var when func(condition string, within time.Duration) string

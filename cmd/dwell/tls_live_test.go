@@ -14,8 +14,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A TLS library that a service loads when dwell has given its rights up is probed still:
-// the service's calls have names.
+// A TLS library that a service loads after dwell has dropped its rights is probed too: the service's calls have
+// names.
 func TestLiveNamesCallsOverTLSWithFewRights(t *testing.T) {
 	needBPF(t)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "x") }))
@@ -54,7 +54,7 @@ for _ in range(30):
 	fmt.Fprintln(begin) // the service ends by itself, and the recording with it
 	for lines.Scan() {
 	}
-	dwell.Wait() // it cannot diagnose: no request came in
+	dwell.Wait() // it cannot diagnose: there were no requests
 
 	rec, err := readRecording("test", path)
 	if err != nil {

@@ -21,14 +21,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What no command may exceed on a small recording, whatever that says.
+// Limits for every command on a small recording, whatever it contains.
 const (
 	mostMemory = 1 << 30
 	mostTime   = 20 * time.Second
 )
 
-// views are what is asked of each recording: a command line in which REC is the recording and
-// SOUND the one that it was made of.
+// views are the command lines applied to each recording: REC is the recording, SOUND the one it was made from.
 func views() [][]string {
 	return [][]string{
 		{"why", "REC"},
@@ -46,9 +45,9 @@ func views() [][]string {
 	}
 }
 
-// Damaged recordings, and what somebody made up, are read or refused: no command fails over
-// them, takes more memory or time than a stated bound, or ends with another status than those
-// of the contract. DWELL_TORTURE says how many; make torture plays 2,000.
+// Damaged and forged recordings are read or refused: no command fails on them, exceeds the stated limits of memory or
+// time, or ends with a status other than those of the contract. DWELL_TORTURE sets their number; make torture uses
+// 2,000.
 func TestDamagedRecordings(t *testing.T) {
 	count := 250
 	if n, err := strconv.Atoi(os.Getenv("DWELL_TORTURE")); err == nil {
@@ -62,7 +61,7 @@ func TestDamagedRecordings(t *testing.T) {
 	for i := range seeds {
 		seeds[i] = r.Uint64()
 	}
-	const racks = 2 // at once
+	const racks = 2 // in parallel
 	for first := range racks {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +75,7 @@ func TestDamagedRecordings(t *testing.T) {
 	}
 }
 
-// Recordings that once hung, failed or took all memory.
+// Recordings that earlier versions hung on, failed on or ran out of memory on.
 func TestHostileRecordings(t *testing.T) {
 	files, err := filepath.Glob("testdata/hostile/*.txt")
 	if err != nil || len(files) == 0 {
@@ -95,11 +94,11 @@ func TestHostileRecordings(t *testing.T) {
 	}
 }
 
-// FuzzDamage lets the fuzzer choose what is changed, and which view is put to it: all of them at
-// once take longer on a busy host than Go's fuzzer waits for an input.
+// FuzzDamage lets the fuzzer choose what is changed, and one view to apply: all views together take longer on a busy
+// host than Go's fuzzer waits for an input.
 func FuzzDamage(f *testing.F) {
 	bases := soundRecordings(f)
-	for i := 0; i < len(bases); i += 16 { // TestDamagedRecordings goes through all of them
+	for i := 0; i < len(bases); i += 16 { // TestDamagedRecordings uses all of them
 		f.Add(uint16(i), byte(i/16), []byte{byte(i), 40, byte(3 * i), 11, 2, 13, byte(i), 7, 1, 11, 2, 12})
 	}
 	f.Fuzz(func(t *testing.T, base uint16, view byte, changes []byte) {
@@ -110,7 +109,7 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
-// soundRecordings are those that the repository holds.
+// soundRecordings returns the recordings in the repository.
 func soundRecordings(t testing.TB) []string {
 	t.Helper()
 	var all []string
@@ -143,14 +142,14 @@ func loadEvents(t testing.TB, path string) []recording.Event {
 	return rec.Events
 }
 
-// rack is where recordings are stretched.
+// rack applies views to recordings.
 type rack struct {
 	t        testing.TB
 	path     string
 	statuses map[int]int
 	longest  time.Duration
 	most     atomic.Uint64        // bytes
-	now      atomic.Pointer[step] // what is being done
+	now      atomic.Pointer[step] // the current step
 }
 
 type step struct {
@@ -166,7 +165,7 @@ func newRack(t testing.TB) *rack {
 	return r
 }
 
-// watch ends the test, with the name of what is being done, when that takes too much.
+// watch fails the test, naming the current step, when that exceeds a limit.
 func (r *rack) watch(done chan struct{}) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	for {
@@ -190,7 +189,7 @@ func (r *rack) watch(done chan struct{}) {
 	}
 }
 
-// stretch puts every view to a recording.
+// stretch applies every view to a recording.
 func (r *rack) stretch(sound, name string, events []recording.Event) {
 	r.write(name, events)
 	r.askAll(sound, name)
@@ -217,14 +216,14 @@ func (r *rack) write(name string, events []recording.Event) {
 	file.Close()
 }
 
-// askAll puts every view to what is at the path.
+// askAll applies every view to the file at the path.
 func (r *rack) askAll(sound, name string) {
 	for _, view := range views() {
 		r.put(view, sound, name)
 	}
 }
 
-// put puts one view to what is at the path.
+// put applies one view to the file at the path.
 func (r *rack) put(view []string, sound, name string) {
 	args := slices.Clone(view)
 	for i, a := range args {

@@ -25,7 +25,7 @@ func versionLine() string {
 	return fmt.Sprintf("dwell %s, recording format %d, %s/%s", version(), recording.Version, runtime.GOOS, runtime.GOARCH)
 }
 
-// version is what the Go toolchain stamped into the binary.
+// version is the version that the Go toolchain stamped into the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// deployed is a service whose next version takes over when the one before has answered thirty requests.
+// deployed is a service whose next version takes over after the current one has answered thirty requests.
 const deployed = `
 import os, sys, http.server
 class Versioned(http.server.BaseHTTPRequestHandler):
@@ -30,8 +30,8 @@ else:
         for _ in range(30): server.handle_request()
 `
 
-// What was deployed while it was recorded is told apart by the version that a variable says which was named, and
-// by its build; nothing else of an environment is in the file.
+// Versions deployed during recording are distinguished by the named environment variable and by their build; nothing
+// else of an environment is in the file.
 func TestLiveVersionsOfADeployAreToldApart(t *testing.T) {
 	needBPF(t)
 	python, err := exec.LookPath("python3")

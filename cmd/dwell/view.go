@@ -81,12 +81,12 @@ func (a *analysis) view(ctx context.Context, w world, o viewing) error {
 	return p.until(ctx, w)
 }
 
-// served answers for the page of a recording.
+// served returns the handler for a recording's page.
 func (a *analysis) served(o viewing) (*web.Served, error) {
 	page := report.NewWebPage(a.report, a.diagnosis, a.timeline,
 		report.WebOptions{Name: o.name, Wall: a.wall.at(a.timeline.Start), Live: true, Source: o.code})
 	detail := report.NewWebDetail(a.timeline, o.code)
-	var one sync.Mutex // looks at a time
+	var one sync.Mutex // one request at a time
 	alone := func(f func(url.Values) (any, error)) func(url.Values) (any, error) {
 		return func(q url.Values) (any, error) {
 			one.Lock()

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// The page is served at the address that is printed, tells of any request, and ends with
-// the command.
+// The page is served at the printed address, answers for any request, and ends with the command.
 func TestViewServesAPage(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// asking is what a replay of the recorded arrivals is asked.
+// asking holds the questions for a replay of the recorded arrivals.
 type asking struct {
 	whatIf string // "lock S.rebuild work x0.5", or "list"
 	load   string // "x1.5"
@@ -28,7 +28,7 @@ func (a *asking) flags(c *cobra.Command) {
 	c.Flags().StringVar(&a.load, "load", "", loadUsage)
 }
 
-// whatIf answers what would be.
+// whatIf answers these questions.
 func whatIf(w world, g *globals, o whyOptions) error {
 	if o.ask.whatIf != "" && o.ask.load != "" {
 		return errors.New("dwell why: --what-if or --load, not both (--what-if 'SERVER load x1.5' asks one server)")

@@ -12,12 +12,12 @@ import (
 type whyOptions struct {
 	command  string // for messages
 	path     string
-	held     *os.File // the recording, for what has given up the rights to open it; nil: it is opened by its path
+	held     *os.File // the recording, if dwell has given up the rights to open it; nil: it is opened by its path
 	endpoint string
 	json     bool
 	under    string // a function
 	flames   bool   // with json: flame graphs too
-	tells    bool   // what is printed says which part of the recording was analysed
+	tells    bool   // the output says which part of the recording was analysed
 	windowing
 	ask     asking
 	judging judging
@@ -81,7 +81,7 @@ func why(w world, g *globals, o whyOptions) error {
 	return nil
 }
 
-// print writes the diagnosis. A text that would say nothing is not printed.
+// print writes the diagnosis, unless the text would be empty.
 func (a *analysis) print(w world, g *globals, asJSON bool) error {
 	if asJSON {
 		return report.WhyJSON(w.out, a.report)

@@ -6,8 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A recording of which no request tells a latency says why each does not: those that ended without
-// an answer are no streams.
+// If no request of a recording has a latency, dwell says why: requests that ended without an answer are not streams.
 func TestWhyNoRequestTellsALatency(t *testing.T) {
 	tl := &timeline.Timeline{}
 	for _, excluded := range []string{"aborted", "stream", "", "aborted"} {

@@ -8,14 +8,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// mostWorkers bounds how many processors an analysis takes, beside a service perhaps: each
-// works out some things that others do too.
+// mostWorkers bounds how many processors an analysis uses, because a service may run on the same host. Each worker
+// repeats some work of the others.
 const mostWorkers = 4
 
-// workers are one for each processor that dwell may use.
+// workers returns one worker for each processor that dwell may use.
 func workers() recording.Workers { return workersOn(min(runtime.GOMAXPROCS(0), mostWorkers)) }
 
-// workersOn are n, each on a thread of its own where there are as many processors.
+// workersOn returns n workers, each on a thread of its own if there are as many processors.
 func workersOn(n int) recording.Workers {
 	if n == 1 {
 		return recording.Workers{}
@@ -38,7 +38,7 @@ func workersOn(n int) recording.Workers {
 		}
 		all.Wait()
 		if d := failed.Load(); d != nil {
-			panic(d) // where somebody waits for it
+			panic(d) // in the goroutine that waits for it
 		}
 	}}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// The report says the same, however many processors it was made with.
+// The report is the same for any number of workers.
 func TestReportOfSeveralWorkers(t *testing.T) {
 	files, err := filepath.Glob("../../cases/*/recording-*.txt")
 	if err != nil || len(files) == 0 {
@@ -52,7 +52,7 @@ func reportBy(t *testing.T, by recording.Workers, file string) []byte {
 	return out.Bytes()
 }
 
-// A defect met by any worker ends the command with a status of its own, and says where it was.
+// A defect in any worker ends the command with its own exit status and prints where it happened.
 func TestDefectsHaveAStatusOfTheirOwn(t *testing.T) {
 	var said bytes.Buffer
 	w := world{err: &said, out: failing{}, getenv: environment()}
@@ -62,7 +62,7 @@ func TestDefectsHaveAStatusOfTheirOwn(t *testing.T) {
 	}
 }
 
-// failing is a writer with a defect, which one of several workers meets.
+// failing is a writer with a defect that one of several workers hits.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) {

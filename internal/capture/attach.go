@@ -17,14 +17,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// sharedObjects are the maps and variables of the recorder that are used from here.
+// sharedObjects are the recorder's maps and variables that Go code uses.
 type sharedObjects struct {
 	probesMaps
 	Gaps      *ebpf.Variable `ebpf:"gaps"`
 	SpansLate *ebpf.Variable `ebpf:"spans_late"`
 }
 
-// loadMaps brings the recorder's maps into the kernel.
+// loadMaps loads the recorder's maps into the kernel.
 func (s *Session) loadMaps() error {
 	spec, err := loadProbes()
 	if err != nil {
@@ -44,19 +44,17 @@ func (s *Session) loadMaps() error {
 	return nil
 }
 
-// sizeRing makes the ring as large as is wanted, in all objects that use it.
+// sizeRing sets the configured ring size in an object that uses the ring.
 func (s *Session) sizeRing(spec *ebpf.CollectionSpec) {
 	if s.opts.RingBytes > 0 {
 		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
 	}
 }
 
-// threadSize is how much room a thread's stack in the kernel has: four pages of the usual size, and
-// a page at least.
+// threadSize returns the size of a thread's kernel stack: four pages of the usual size, and at least one page.
 func threadSize(page int) uint32 { return uint32(max(16384, page)) }
 
-// load brings the recorder's programs into the kernel, and attaches them: all that it takes.
-// Without what is needed it fails.
+// load loads all of the recorder's programs into the kernel and attaches them. It fails if a needed group is refused.
 func (s *Session) load() error {
 	if err := s.loadMaps(); err != nil {
 		return err
@@ -77,7 +75,7 @@ func (s *Session) load() error {
 	return nil
 }
 
-// loadGroups loads what a recording rests on.
+// loadGroups loads the groups that every recording uses.
 func (s *Session) loadGroups() {
 	for _, g := range threadGroups() {
 		s.add(s.recorder, g)
@@ -91,7 +89,7 @@ func (s *Session) add(o *object, g group) (l *loaded) {
 	return s.keepGroup(l)
 }
 
-// keepGroup keeps a group; what the recording lacks without it is said.
+// keepGroup keeps a group, and notes what the recording lacks without it.
 func (s *Session) keepGroup(l *loaded) *loaded {
 	s.groups[l.name] = l
 	s.order = append(s.order, l)
@@ -104,11 +102,10 @@ func (s *Session) keepGroup(l *loaded) *loaded {
 	return l
 }
 
-// has reports whether a group does its work.
+// has reports whether a group is active.
 func (s *Session) has(group string) bool { return s.groups[group].ok() }
 
-// loadInto loads an object of probes, which uses the recorder's maps, for objects to name
-// what it consists of.
+// loadInto loads an object of probes, which uses the recorder's maps, into the programs and maps that objects names.
 func (s *Session) loadInto(objects any, group string, read func() (*ebpf.CollectionSpec, error)) error {
 	err := s.tryInto(objects, group, read)
 	if err != nil {
@@ -126,7 +123,7 @@ func (s *Session) tryInto(objects any, group string, read func() (*ebpf.Collecti
 	return s.sharing(group, spec, func(shared *ebpf.CollectionOptions) error { return spec.LoadAndAssign(objects, shared) })
 }
 
-// groupHooks sorts the hooks of groups: those that one is missing of, and the others.
+// groupHooks separates the hooks whose groups are all active from those that lack one.
 func (s *Session) groupHooks() (seen []string) {
 	without := map[string]bool{}
 	for _, l := range s.groups {
@@ -142,7 +139,7 @@ func (s *Session) groupHooks() (seen []string) {
 	return seen
 }
 
-// pauseGroups detaches what has nothing to do while recording rests.
+// pauseGroups detaches the programs that are not needed while recording rests.
 func (s *Session) pauseGroups() error {
 	var errs []error
 	for _, l := range s.recorders() {
@@ -153,7 +150,7 @@ func (s *Session) pauseGroups() error {
 	return errors.Join(errs...)
 }
 
-// resumeGroups attaches it again: all of it, or nothing.
+// resumeGroups attaches them again: all of them, or none.
 func (s *Session) resumeGroups() error {
 	for _, l := range s.recorders() {
 		if !l.rests {
@@ -166,7 +163,7 @@ func (s *Session) resumeGroups() error {
 	return nil
 }
 
-// metered are the programs whose skipped runs are losses.
+// metered returns the programs whose skipped runs count as losses.
 func (s *Session) metered() (metered []meteredProgram) {
 	for _, l := range s.recorders() {
 		for _, program := range l.programs {
@@ -178,8 +175,8 @@ func (s *Session) metered() (metered []meteredProgram) {
 	return metered
 }
 
-// collect runs the iterators of a group, and returns what they write. Those that see one
-// network namespace are run in each that is watched.
+// collect runs the iterators of a group and returns their output. Iterators that see only one network namespace run
+// in each watched namespace.
 func (s *Session) collect(group string) (data []byte, err error) {
 	l := s.groups[group]
 	for i, name := range l.way {
@@ -197,7 +194,7 @@ func (s *Session) collect(group string) (data []byte, err error) {
 	return data, err
 }
 
-// collectOrSay does so for what the recording goes on without.
+// collectOrSay is collect for facts that the recording can lack.
 func (s *Session) collectOrSay(group string) []byte {
 	data, err := s.collect(group)
 	if err != nil {
@@ -206,7 +203,7 @@ func (s *Session) collectOrSay(group string) []byte {
 	return data
 }
 
-// lacking says that a group failed while it was in use.
+// lacking notes that an active group failed.
 func (s *Session) lacking(group string, err error) {
 	why := fmt.Sprintf("%s, at times: %s", s.groups[group].lacks, strings.ReplaceAll(err.Error(), "\n", "; "))
 	s.decoder.noteOnce([]recording.Missing{missingFact(group, why)})
@@ -221,12 +218,12 @@ func iterate(opts link.IterOptions) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// openIterator readies an iterator to be read, once.
+// openIterator opens an iterator for one reading.
 func openIterator(opts link.IterOptions) (io.ReadCloser, error) {
 	it, err := link.AttachIter(opts)
 	if err != nil {
 		return nil, err
 	}
-	defer it.Close() // what is open keeps it
+	defer it.Close() // the open reader keeps it alive
 	return it.Open()
 }

@@ -9,12 +9,12 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// writing is whatever changes a file or a directory, or runs a file. What is open already is not concerned.
+// writing covers everything that changes a file or a directory, or executes a file. Open files are not affected.
 const writing = ll.AccessFSExecute | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSRefer |
 	ll.AccessFSMakeChar | ll.AccessFSMakeDir | ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeBlock | ll.AccessFSMakeSym
 
-// confine has the kernel, if it has Landlock, keep all threads of this process from changing files, but for new names and
-// removed ones in these directories, and from looking into other processes.
+// confine uses Landlock, if the kernel has it, for all threads of this process. They may not change files, except for
+// creating and removing names in these directories, and may not look into other processes.
 func confine(directories []string) error {
 	config := landlock.Config{HandledAccessFS: writing}.BestEffort()
 	names := landlock.PathAccess(ll.AccessFSMakeReg|ll.AccessFSRemoveFile, directories...)

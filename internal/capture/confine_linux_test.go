@@ -16,8 +16,8 @@ import (
 	"kernel.org/pub/linux/libs/security/libcap/cap"
 )
 
-// A recorder that has given its rights up, and its helper, can do no more than they need: what else is tried is refused, on
-// any thread. What it needs goes on.
+// A recorder that has dropped its rights, and its helper, can do no more than they need: other attempts are refused,
+// on any thread. What they need still works.
 func TestConfinedProcess(t *testing.T) {
 	if dir := os.Getenv("CONFINED_TO"); dir != "" {
 		tryWhatIsRefused(dir)
@@ -66,7 +66,7 @@ func tryWhatIsRefused(dir string) {
 
 func second(_ int, err error) error { return err }
 
-// Where no helper can be started the recorder keeps the rights to examine processes, and no others, and says so.
+// If no helper can be started, the recorder keeps the rights to examine processes, and no others, and says so.
 func TestRecorderWithoutHelper(t *testing.T) {
 	if os.Getenv("WITHOUT_HELPER") != "" {
 		fmt.Println(DropRights(Keeping{Helper: func() (*os.File, error) { return nil, errors.New("too many processes") }}))

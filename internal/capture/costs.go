@@ -14,14 +14,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// ProgramCost is what one of dwell's programs in the kernel has cost since it was loaded.
+// ProgramCost is the cost of one of dwell's programs in the kernel since it was loaded.
 type ProgramCost struct {
-	Program string // "switch", "waking", ...; "stack-..." those that take stacks
+	Program string // "switch", "waking", ...; "stack-..." for those that take stacks
 	Runs    int64
 	Time    recording.Duration // of all runs, estimated from those that were timed
 }
 
-// costMaps are the maps that hold costs, and the names of their slots.
+// costMaps returns the maps that hold costs, with the names of their slots.
 func costMaps() map[string][]string {
 	return map[string][]string{
 		"costs": {
@@ -35,7 +35,7 @@ func costMaps() map[string][]string {
 			storageStorageProgramSTORAGE_SYNC: "storage-sync",
 		},
 		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"}, // enum occasion of unwind.bpf.c
-		"park_costs": { // these and the next without the trap
+		"park_costs": { // these and the next without the cost of the trap
 			parkLocks: "go-locks", parkConditions: "go-conditions", parkChannels: "go-channels", parkPauses: "go-pauses", parkSleeps: "go-sleeps",
 		},
 		"go_costs": {
@@ -44,9 +44,9 @@ func costMaps() map[string][]string {
 	}
 }
 
-// ProgramCosts reads what the programs of a running recorder have cost, from the maps
-// that process holds open. It needs the rights that recording needs. The recorder's own
-// sum, with what it costs in user space, is in its recording: see recording.Overhead.
+// ProgramCosts reads the cost of a running recorder's programs from the maps that its process has open. It needs the
+// same rights as recording. The recorder's own total, including its cost in user space, is in its recording: see
+// recording.Overhead.
 func ProgramCosts(pid int) ([]ProgramCost, error) {
 	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
 	if err != nil {
@@ -69,11 +69,11 @@ func ProgramCosts(pid int) ([]ProgramCost, error) {
 	return all, nil
 }
 
-// mapID reads the id of the map behind a descriptor, if it is one.
+// mapID returns the id of the map behind a descriptor, if it is a map.
 func mapID(name string) (ebpf.MapID, bool) {
 	f, err := os.Open(name)
 	if err != nil {
-		return 0, false // it was closed meanwhile
+		return 0, false // closed meanwhile
 	}
 	defer f.Close()
 	for in := bufio.NewScanner(f); in.Scan(); {

@@ -12,7 +12,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Telemetry is seen where it is sent: over UDP and over Unix sockets, connected or not.
+// Telemetry is recorded where it is sent: over UDP and over Unix sockets, connected or not.
 func TestTelemetry(t *testing.T) {
 	const port = 24530
 	dir := t.TempDir()
@@ -47,8 +47,8 @@ func TestTelemetry(t *testing.T) {
 	}
 }
 
-// A client of a datagram service is waiting for an answer when recording begins: it asked before,
-// and what it asks next is told of.
+// A client of a datagram service is waiting for an answer when recording begins: its earlier question is not
+// recorded, but the next one is.
 func TestWhoWaitsForADatagramAsks(t *testing.T) {
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

@@ -8,31 +8,30 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// decoder turns samples of the ring into facts. It gives out the ids of a recording
-// and declares each thing before its first use, with the time at which it began: the
-// reader of a recording sorts by time.
+// decoder turns samples of the ring into facts. It assigns the ids of a recording. It declares each thing before its
+// first use, with the time at which the thing began; readers of a recording sort by time.
 type decoder struct {
 	describe  func(pid int) (target.Process, error)
 	processes map[uint32]*process // by tgid, while they live
 	threads   map[threadKey]*thread
 	latest    map[uint32]*thread // by tid
-	acted     *thread            // the one found last: most events are of the same as the one before
+	acted     *thread            // the thread found last: most events belong to the same thread as the previous event
 	actedKey  threadKey
 	conns     map[uint64]*conn
-	paths     map[uint64]string // of Unix sockets, until the connection is told
-	closed    []*conn           // in order of closing, to be forgotten
-	left      map[uint64]*conn  // as they were when recording paused
+	paths     map[uint64]string // of Unix sockets, until the connection is reported
+	closed    []*conn           // in order of closing, to be forgotten later
+	left      map[uint64]*conn  // connections as they were when recording paused
 	paused    bool
-	notTCP    bool // connections of other kinds were told of
+	notTCP    bool // connections of other kinds were reported
 	lookups   lookups
 	routes    protocol.Routes
 	files     map[fileKey]*recording.File
-	crowded   bool // the file that stands for all others was declared
+	crowded   bool // the file that represents all further ones was declared
 
 	lastMapping mappedAt
 	plain       plaintext
-	execs       []uint32 // processes that run a new program, to be described
-	ended       []uint32 // processes that have ended: what the session has of them can go
+	execs       []uint32 // processes that run a new program and have to be described
+	ended       []uint32 // processes that have ended: the session can drop its state of them
 	last        struct {
 		process recording.ProcessID
 		thread  recording.ThreadID
@@ -48,8 +47,8 @@ type decoder struct {
 	golang goDecoder
 	python pythonDecoder
 
-	promisesSpent []uint32 // processes of Node that are no longer told of who resolves promises
-	workSpent     []uint32 // or of the callbacks of the thread pool's work
+	promisesSpent []uint32 // Node processes whose promises are no longer reported
+	workSpent     []uint32 // or whose callbacks for thread pool work are no longer reported
 }
 
 func newDecoder(describe func(int) (target.Process, error)) *decoder {
@@ -71,17 +70,18 @@ func (d *decoder) emit(t recording.Time, f recording.Fact) {
 	d.out = append(d.out, recording.Event{Time: t, Fact: f})
 }
 
-// maxNoted is how many reasons are kept apart: names that a target chooses are in some.
+// maxNoted is how many different reasons are kept. The number is bounded because some contain names that a target
+// chooses.
 const maxNoted = 256
 
-// note counts what could not be observed; the facts are written at the end.
+// note counts what could not be observed; the facts are written at the end of the recording.
 func (d *decoder) note(missing []recording.Missing) {
 	for _, m := range missing {
 		d.notedAs(m).Count += m.Count
 	}
 }
 
-// noteOnce is note for what is found missing again and again.
+// noteOnce is note for conditions that are detected repeatedly.
 func (d *decoder) noteOnce(missing []recording.Missing) {
 	for _, m := range missing {
 		if noted := d.notedAs(m); noted.Count == 0 {
@@ -90,7 +90,7 @@ func (d *decoder) noteOnce(missing []recording.Missing) {
 	}
 }
 
-// notedAs is what a reason is counted as.
+// notedAs returns the fact in which a reason is counted.
 func (d *decoder) notedAs(m recording.Missing) *recording.Missing {
 	if d.noted[m.What+m.Why] == nil && len(d.noted) >= maxNoted {
 		m.Why = "there are more reasons than are kept apart"
@@ -147,7 +147,7 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_WRITE):
-		if e := view[tlsProbesTlsWriteEvent](b); !d.paused { // the write that it would be is not seen
+		if e := view[tlsProbesTlsWriteEvent](b); !d.paused { // while paused, the corresponding write is not seen
 			d.sealing(h, e, tail[tlsProbesTlsWriteEvent](b, e.DataLen))
 		}
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_SPENT):
@@ -166,14 +166,14 @@ func (d *decoder) sample(b []byte) {
 	}
 }
 
-// takeEnded hands over the processes that have ended.
+// takeEnded returns the ended processes, and clears the list.
 func (d *decoder) takeEnded() []uint32 {
 	out := d.ended
 	d.ended = nil
 	return out
 }
 
-// takeExecs hands over the processes that run a new program.
+// takeExecs returns the processes that run a new program, and clears the list.
 func (d *decoder) takeExecs() []uint32 {
 	out := d.execs
 	d.execs = nil

@@ -10,29 +10,29 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// keepEnded is how long, in ns, what has ended is remembered: what arrived on a
-// closed connection can still be read.
+// keepEnded is how long, in ns, ended things are remembered: data that arrived on a closed connection can still be
+// read.
 const keepEnded = 5_000_000_000
 
-// conn is one connection. An outbound one is declared when its local port is known,
-// an inbound one when a process has used it.
+// conn is one connection. An outbound one is declared when its local port is known, an inbound one when a process has
+// used it.
 type conn struct {
 	fact     recording.Conn
 	began    recording.Time
 	declared bool
 	ended    recording.Time
-	owner    uint32 // process that listens
+	owner    uint32 // the process that listens
 	address  probesAddress
 	parser   *protocol.Conn
 	recent   [2]recentChunks
-	next     [2]int64 // offset of the next byte each way
+	next     [2]int64 // offset of the next byte in each direction
 	inFlight
-	plain  *plainConn     // what is encrypted on it, if that is known
-	secure bool           // it speaks TLS, and the session was told so
-	unix   bool           // it is through a Unix socket
+	plain  *plainConn     // the plain text of what is encrypted on it, if known
+	secure bool           // it speaks TLS, and the session knows that
+	unix   bool           // it uses a Unix socket
 	used   recording.Time // when it was last read or written
 	eof    bool           // the peer sends no more
-	udp    bool           // it is what a socket of UDP exchanges with a peer
+	udp    bool           // the exchange of a UDP socket with one peer
 }
 
 // chunkTimes are the times of one read or write.
@@ -41,8 +41,8 @@ type chunkTimes struct {
 	time, arrived recording.Time
 }
 
-// recentChunks finds the read or write in which a byte went by: a head may be known
-// only when later bytes complete it.
+// recentChunks finds the read or write that contained a byte: a head may be recognised only when later bytes complete
+// it.
 type recentChunks struct {
 	ring [8]chunkTimes
 	next int
@@ -53,7 +53,7 @@ func (r *recentChunks) add(f *recording.Chunk) {
 	r.next++
 }
 
-// at is the read or write that held the byte at offset; nil if it is no longer known.
+// at returns the read or write that contained the byte at offset, or nil if it is no longer known.
 func (r *recentChunks) at(offset int64) *chunkTimes {
 	var best *chunkTimes
 	for i := range min(r.next, len(r.ring)) {
@@ -72,7 +72,7 @@ func asyncID(bits uint64) int64 {
 	return int64(v)
 }
 
-// connEvent decodes what happens in a connection's life.
+// connEvent decodes an event of a connection's life.
 func (d *decoder) connEvent(h *probesHead, b []byte) {
 	switch probesEventType(h.Type) {
 	case probesEventTypeEVENT_PATH:
@@ -131,7 +131,7 @@ func (d *decoder) connection(e *probesConnEvent) {
 
 func (c *conn) setAddress(a *probesAddress) {
 	if c.address = *a; a.Family == familyUnix {
-		return // it has none
+		return // it has no address
 	}
 	c.fact.Local = endpoint(a.Family, a.Local, a.LocalPort)
 	c.fact.Peer = endpoint(a.Family, a.Peer, a.PeerPort)
@@ -151,7 +151,7 @@ func (d *decoder) declare(c *conn) {
 	d.addOutbound(c)
 }
 
-// connOf finds a connection; nil if its beginning was lost.
+// connOf finds a connection, or returns nil if its beginning was lost.
 func (d *decoder) connOf(id uint64) *conn {
 	c := d.conns[id]
 	if c == nil {
@@ -192,8 +192,8 @@ func (d *decoder) closedConn(e *probesConnEvent) {
 	d.emit(c.ended, &recording.Closed{Conn: c.fact.ID, By: recording.Closer(e.Closer), Thread: d.actor(&e.H)})
 }
 
-// setUser gives an inbound connection to the process that uses it; one that started
-// after the connection came up leaves it to the process that listened.
+// setUser assigns an inbound connection to the process that uses it. If that process started after the connection was
+// established, the connection stays with the process that listens.
 func (d *decoder) setUser(c *conn, tgid uint32) {
 	if p := d.processOf(tgid); c.fact.Process == recording.NoProcess && p.began <= c.began {
 		c.fact.Process = p.fact.ID
@@ -235,8 +235,7 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 	}
 }
 
-// parse hands the captured bytes to the protocol parsers. They end here: only facts
-// go on.
+// parse passes the captured bytes to the protocol parsers. The bytes end here; only facts are passed on.
 func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) []recording.Fact {
 	c.recent[f.Dir&1].add(f)
 	facts := c.parser.Chunk(f.Dir, f.Offset, f.Bytes, data)
@@ -244,8 +243,8 @@ func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) []recording.Fa
 	return facts
 }
 
-// found writes what a parser made out, at the time of the bytes it was made of: it
-// may tell only later what it saw.
+// found writes the facts of a parser, at the time of the bytes from which they were made: a parser may recognise
+// something only later.
 func (d *decoder) found(c *conn, facts []recording.Fact) {
 	asks := recording.Read // the direction of requests
 	if c.fact.Side == recording.Outbound {
@@ -255,7 +254,7 @@ func (d *decoder) found(c *conn, facts []recording.Fact) {
 		at := d.at
 		switch f := fact.(type) {
 		case *recording.HTTPRequest:
-			f.Route = d.routes.Of(f.Route) // without words that turn out to be identifiers
+			f.Route = d.routes.Of(f.Route) // without words that turned out to be identifiers
 			at = d.requestBegins(c, c.recent[asks].at(f.Offset))
 		case *recording.HTTPResponse:
 			at = d.responseBegins(c, f, c.recent[1-asks].at(f.Offset))
@@ -276,7 +275,7 @@ func (d *decoder) found(c *conn, facts []recording.Fact) {
 	}
 }
 
-// requestBegins counts a request whose first byte was in seen, and tells its time.
+// requestBegins counts a request whose first byte was in seen, and returns its time.
 func (d *decoder) requestBegins(c *conn, seen *chunkTimes) recording.Time {
 	at, arrived := d.at, d.at
 	if seen != nil {
@@ -312,7 +311,7 @@ func (d *decoder) listen(e *probesListenEvent) {
 		Process: d.processOf(e.H.Tgid).fact.ID, Port: int64(e.Port), Backlog: int64(e.Limit)})
 }
 
-// listens declares a listener that was there before.
+// listens declares a listener that existed before recording.
 func (d *decoder) listens(pid int, port, limit int64) {
 	d.emit(d.at, &recording.Listen{Process: d.processID(uint32(pid)), Port: port, Backlog: limit})
 }
@@ -348,7 +347,7 @@ func (d *decoder) forget() {
 	d.lookups.forget(d.now)
 }
 
-// leaveConns ends the reading of all connections that are open: recording pauses, or is over.
+// leaveConns completes the parsing of all open connections: recording pauses, or is over.
 func (d *decoder) leaveConns() {
 	for _, c := range d.conns {
 		if c.ended != recording.NoTime {
@@ -364,8 +363,7 @@ func (d *decoder) leaveConns() {
 	}
 }
 
-// pause forgets what cannot go on where it was left. Connections that are still used
-// will be known under new ids.
+// pause drops the state that cannot be continued after a pause. Connections that are still used get new ids.
 func (d *decoder) pause() {
 	d.leaveConns()
 	d.paused = true
@@ -381,7 +379,7 @@ func (d *decoder) pause() {
 	clear(d.plain.waiting)
 }
 
-// finish declares what no fact has named yet.
+// finish declares everything that no fact has named yet.
 func (d *decoder) finish() {
 	if !d.paused {
 		d.leaveConns()

@@ -9,7 +9,7 @@ import (
 
 const familyUnix = 1
 
-// send decodes a datagram that was sent: only what is recognised as telemetry is kept.
+// send decodes a sent datagram. It keeps only what is recognised as telemetry.
 func (d *decoder) send(e *probesSendEvent, data []byte) {
 	f, ok := protocol.Telemetry(data, int64(e.Bytes))
 	if !ok {

@@ -21,7 +21,7 @@ func sendEvent(ts uint64, path, data string) probesSendEvent {
 	return e
 }
 
-// Of what is sent in datagrams only telemetry is kept, and of that no name and value.
+// Only telemetry datagrams are kept, without any name or value.
 func TestDatagrams(t *testing.T) {
 	d := watching(t)
 	for i, c := range []struct{ path, data string }{

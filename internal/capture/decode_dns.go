@@ -7,9 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// repeatWithin bounds how long the same query seen again is taken for the same one:
-// a call that sends several datagrams shows each of them several times. A resolver
-// that asks again waits longer.
+// repeatWithin is the time, in ns, within which an identical query counts as the same one: a call that sends several
+// datagrams shows each of them several times. A resolver that retries waits longer.
 const repeatWithin = 20_000_000
 
 type lookupKey struct {
@@ -24,7 +23,7 @@ type lookups struct {
 	seen map[lookupKey]recording.Time
 }
 
-// isRepeat reports whether a datagram was just seen, and remembers it.
+// isRepeat reports whether a datagram was seen just before, and remembers it.
 func (l *lookups) isRepeat(f *recording.DNS, t recording.Time) bool {
 	key := lookupKey{f.Thread, f.Part, f.ID, f.Name, f.Type}
 	before, ok := l.seen[key]

@@ -7,17 +7,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// fileKey is what the kernel calls a file.
+// fileKey is the kernel's identity of a file.
 type fileKey struct {
 	ino uint64
 	dev uint32
 }
 
-// maxFiles bounds how many files are told apart. Those that come later are one, without
-// a name.
+// maxFiles bounds how many files are distinguished. All later ones are recorded as one file without a name.
 const maxFiles = 16_384
 
-// file declares a file or tells its size.
+// file declares a file or records its size.
 func (d *decoder) file(e *probesFileEvent) {
 	f := d.files[fileKey{e.Ino, e.Dev}]
 	if f == nil {
@@ -31,7 +30,7 @@ func (d *decoder) file(e *probesFileEvent) {
 	d.emit(d.at, &fact)
 }
 
-// newFile gives a file its number.
+// newFile assigns a number to a file.
 func (d *decoder) newFile(key fileKey) *recording.File {
 	if len(d.files) >= maxFiles {
 		key = fileKey{}
@@ -44,8 +43,7 @@ func (d *decoder) newFile(key fileKey) *recording.File {
 	return f
 }
 
-// fileOf is the file that a thread waited for; it is declared here if the event that
-// names it was lost.
+// fileOf returns the file for which a thread waited. It declares the file if the event that names it was lost.
 func (d *decoder) fileOf(key fileKey) recording.FileID {
 	f := d.files[key]
 	if f == nil {

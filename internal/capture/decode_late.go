@@ -4,7 +4,7 @@ package capture
 
 import "github.com/getdwell/dwell/recording"
 
-// late notes when the end of what was written left.
+// late records when the end of what was written left the host.
 func (d *decoder) late(e *probesLateEvent) {
 	if c := d.connOf(e.Id); c != nil {
 		d.declare(c)
@@ -13,7 +13,7 @@ func (d *decoder) late(e *probesLateEvent) {
 	}
 }
 
-// retransmitted notes that something was sent again on a connection.
+// retransmitted records that something was sent again on a connection.
 func (d *decoder) retransmitted(e *probesRetransmitEvent) {
 	if c := d.connOf(e.Id); c != nil {
 		d.declare(c)

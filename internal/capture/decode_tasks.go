@@ -9,22 +9,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// threadKey tells a thread from a later one with the same number.
+// threadKey distinguishes a thread from a later one with the same number.
 type threadKey struct {
 	tid   uint32
 	start uint64
 }
 
-// process is kept for a while after its end: its last events may come later.
+// process is kept for some time after its end, because its last events may arrive later.
 type process struct {
 	fact  recording.Process
 	began recording.Time
 	ended recording.Time
-	execs []recording.Time // new programs not described yet
+	execs []recording.Time // new programs that were not described yet
 }
 
-// thread is declared when the first fact names it, so that its declaration carries
-// the name it gives itself right after it starts.
+// thread is declared when the first fact names it, so that the declaration contains the name that it sets right after
+// it starts.
 type thread struct {
 	fact     recording.Thread
 	began    recording.Time
@@ -32,8 +32,7 @@ type thread struct {
 	declared bool
 }
 
-// described declares a process that was there before the recording, or refreshes
-// what is known of it.
+// described declares a process that existed before the recording, or updates what is known about it.
 func (d *decoder) described(p target.Process) {
 	if p.Unread != nil {
 		d.note([]recording.Missing{missingFact("runtimes", fmt.Sprintf("%s: its executable is not looked into: %v", p.Comm, p.Unread))})
@@ -72,7 +71,7 @@ func (d *decoder) processID(tgid uint32) recording.ProcessID {
 	return recording.NoProcess
 }
 
-// processOf finds the process of a thread, and describes it if its start was lost.
+// processOf finds the process of a thread, and describes it if the event of its start was lost.
 func (d *decoder) processOf(tgid uint32) *process {
 	if p, ok := d.processes[tgid]; ok {
 		return p
@@ -88,7 +87,7 @@ func (d *decoder) processOf(tgid uint32) *process {
 	return d.processes[tgid]
 }
 
-// threadOf finds a thread, or makes it known.
+// threadOf finds a thread or adds it.
 func (d *decoder) threadOf(tid uint32, start uint64, tgid uint32) *thread {
 	key := threadKey{tid, start}
 	if d.acted != nil && d.actedKey == key {
@@ -110,12 +109,12 @@ func (d *decoder) addThread(key threadKey, tgid uint32, began recording.Time) *t
 		Process: p.fact.ID, Name: p.fact.Comm,
 	}}
 	d.threads[key] = t
-	d.acted = nil // it may have been another of the same number
+	d.acted = nil // it may be an earlier thread with the same number
 	d.latest[key.tid] = t
 	return t
 }
 
-// use declares a thread if need be; every fact that names one gets its id here.
+// use declares a thread if necessary; every fact that names a thread gets its id here.
 func (d *decoder) use(t *thread) recording.ThreadID {
 	if !t.declared {
 		t.declared = true
@@ -125,7 +124,7 @@ func (d *decoder) use(t *thread) recording.ThreadID {
 	return t.fact.ID
 }
 
-// actor is the watched thread in the head of an event, NoThread if there is none.
+// actor returns the watched thread in the head of an event, or NoThread.
 func (d *decoder) actor(h *probesHead) recording.ThreadID {
 	if h.Tid == 0 {
 		return recording.NoThread
@@ -147,7 +146,7 @@ func (d *decoder) task(e *probesTaskEvent) {
 	}
 }
 
-// fork makes a new thread known, and its process if it is the first.
+// fork adds a new thread, and its process if it is the first thread.
 func (d *decoder) fork(e *probesTaskEvent) {
 	if e.H.Tid == e.H.Tgid {
 		parent := d.processOf(e.CreatorTgid)
@@ -155,7 +154,7 @@ func (d *decoder) fork(e *probesTaskEvent) {
 			Start: int64(e.H.Start), Parent: parent.fact.ID,
 			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime, Build: parent.fact.Build, Version: parent.fact.Version,
 		})
-		if len(parent.execs) > 0 { // it runs what is still to be found out of its parent
+		if len(parent.execs) > 0 { // its parent's program was not described yet either
 			d.newProgram(child, e.H.Tgid)
 		} else if parent.fact.Runtime == recording.RuntimePython {
 			d.python.forks = append(d.python.forks, e.H.Tgid)
@@ -168,12 +167,12 @@ func (d *decoder) fork(e *probesTaskEvent) {
 		t = d.addThread(key, e.H.Tgid, d.at)
 		t.fact.Name = cString(e.Comm[:])
 	}
-	t.began = d.at // it may have been listed before its start was read from the ring
+	t.began = d.at // it may have been listed before the event of its start was read from the ring
 	t.fact.Creator = d.use(d.threadOf(e.CreatorTid, e.CreatorStart, e.CreatorTgid))
 }
 
-// exec notes a new program. The thread that asked for it takes the number and the
-// start time of the process's first thread, which has ended if it was another.
+// exec records a new program. The thread that called exec takes over the number and the start time of the process's
+// first thread. If it was another thread, the first one has ended.
 func (d *decoder) exec(e *probesTaskEvent) {
 	d.endThread(e.OldTid, e.H.Tgid)
 	p := d.processOf(e.H.Tgid)
@@ -185,14 +184,14 @@ func (d *decoder) exec(e *probesTaskEvent) {
 	d.threads[key].fact.Name = cString(e.Comm[:])
 }
 
-// newProgram notes that a process runs a program from now on that is to be described.
+// newProgram notes that a process now runs a program that has to be described.
 func (d *decoder) newProgram(p *process, tgid uint32) {
 	p.execs = append(p.execs, d.at)
 	d.execs = append(d.execs, tgid)
 }
 
-// endThread ends the thread that asked for a new program, unless it was the first:
-// it goes on under the first one's number.
+// endThread ends the thread that called exec, unless it was the first one: it continues under the first thread's
+// number.
 func (d *decoder) endThread(tid, tgid uint32) {
 	if tid == tgid {
 		return
@@ -221,7 +220,7 @@ func (d *decoder) exit(e *probesTaskEvent) {
 	p.ended = d.at
 }
 
-// alive reports whether any watched process has not ended.
+// alive reports whether any watched process is alive.
 func (d *decoder) alive() bool {
 	for _, p := range d.processes {
 		if p.ended == recording.NoTime {
@@ -249,7 +248,7 @@ func (d *decoder) forgetTasks() {
 	}
 }
 
-// adoptTask makes known a thread that was there when watching began.
+// adoptTask adds a thread that existed when watching began.
 func (d *decoder) adoptTask(r *probesTaskRecord) {
 	key := threadKey{r.Tid, r.Start}
 	if _, ok := d.threads[key]; ok {
@@ -259,7 +258,7 @@ func (d *decoder) adoptTask(r *probesTaskRecord) {
 	t.fact.Name = cString(r.Comm[:])
 }
 
-// threadState records what a thread does at an end of the recording.
+// threadState records what a thread does at an end of the recording or of a window.
 func (d *decoder) threadState(r *probesTaskRecord) {
 	f := &recording.ThreadState{Thread: d.use(d.threadOf(r.Tid, r.Start, r.Tgid))}
 	if probesOffState(r.State) == probesOffStateOFF_RUNNING {
@@ -272,7 +271,7 @@ func (d *decoder) threadState(r *probesTaskRecord) {
 	d.emit(recording.Time(r.Ts), f)
 }
 
-// off passes a span on, unless the thread is only being taken down.
+// off passes on a span, unless the thread is only being taken down.
 func (d *decoder) off(e *probesOffEvent) {
 	if d.threadOf(e.H.Tid, e.H.Start, e.H.Tgid).ended != recording.NoTime {
 		return
@@ -298,8 +297,8 @@ func (d *decoder) off(e *probesOffEvent) {
 	d.emit(d.at, f)
 }
 
-// owner is the thread that a mutex names, if it is a mutex: then it is a thread of the
-// process that waits.
+// owner returns the thread that a mutex names. The value is valid only if it is a thread of the waiting process;
+// otherwise the address may not hold a mutex.
 func (d *decoder) owner(e *probesOffEvent) recording.ThreadID {
 	t := d.latest[e.Owner]
 	if t == nil || e.Owner == e.H.Tid || t.fact.Process != d.processID(e.H.Tgid) || t.ended != recording.NoTime {
@@ -329,7 +328,7 @@ func (d *decoder) boundary(e *probesBoundaryEvent) {
 	d.emit(d.at, fact)
 }
 
-// nodeSpent notes that a process of Node has used up what telling of its callbacks may cost.
+// nodeSpent notes that a Node process has used up the budget for reporting its callbacks.
 func (d *decoder) nodeSpent(h *probesHead) {
 	if nodeNodeEventType(h.Type) == nodeNodeEventTypeEVENT_WORK_SPENT {
 		d.workSpent = append(d.workSpent, h.Tgid)

@@ -14,7 +14,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// feed passes a structure of abi.h to a decoder, with what follows it.
+// feed passes a structure of abi.h to a decoder, followed by data.
 func feed[T any](d *decoder, e T, data ...byte) {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&e)), unsafe.Sizeof(e))
 	d.sample(append(append([]byte(nil), b...), data...))
@@ -33,7 +33,7 @@ func taskEvent(h probesHead, name string) probesTaskEvent {
 	return e
 }
 
-// watching is a decoder that knows process 100 and its first thread.
+// watching returns a decoder that knows process 100 and its first thread.
 func watching(t *testing.T) *decoder {
 	t.Helper()
 	d := newDecoder(func(pid int) (target.Process, error) {
@@ -45,7 +45,7 @@ func watching(t *testing.T) *decoder {
 	return d
 }
 
-// facts renders what was decoded, in the order of decoding.
+// facts prints what was decoded, in the order of decoding.
 func facts(d *decoder) string {
 	var lines []string
 	for _, e := range d.out {
@@ -66,7 +66,7 @@ func offOf(d *decoder, ts uint64, tid uint32, start uint64) {
 	feed(d, probesOffEvent{H: head(probesEventTypeEVENT_OFF, ts, tid, start), Since: ts - 10, Woken: ts - 5})
 }
 
-// A number that is used again, with another start time, is another thread.
+// A reused number with another start time is another thread.
 func TestThreadNumberReused(t *testing.T) {
 	d := watching(t)
 	for i, start := range []uint64{2000, 3000} {
@@ -82,7 +82,7 @@ func TestThreadNumberReused(t *testing.T) {
 	}
 }
 
-// A thread takes the name it gives itself right after it starts.
+// A thread gets the name that it sets right after it starts.
 func TestThreadNamesItself(t *testing.T) {
 	d := watching(t)
 	feed(d, taskEvent(head(probesEventTypeEVENT_FORK, 2000, 101, 2000), "service"))
@@ -93,7 +93,7 @@ func TestThreadNamesItself(t *testing.T) {
 	}
 }
 
-// What the kernel does with a thread that is being taken down is no fact of it.
+// Events of a thread that is being taken down by the kernel yield no fact.
 func TestLateSwitch(t *testing.T) {
 	d := watching(t)
 	end := taskEvent(head(probesEventTypeEVENT_EXIT, 2000, 100, 1), "service")
@@ -108,8 +108,7 @@ func TestLateSwitch(t *testing.T) {
 	}
 }
 
-// A thread that is not the first asks for a new program: it goes on as the first, whose
-// end has been seen.
+// A thread that is not the first one calls exec: it continues as the first thread, whose end has been seen.
 func TestExecByAnotherThread(t *testing.T) {
 	d := watching(t)
 	feed(d, taskEvent(head(probesEventTypeEVENT_FORK, 2000, 101, 2000), "worker"))
@@ -127,8 +126,8 @@ func TestExecByAnotherThread(t *testing.T) {
 	}
 }
 
-// A program that forks right after it began, as servers with several processes do, may do
-// so before it is found out what it is: what it forked is the same.
+// A program may fork right after it begins, as multi-process servers do, before it was described: its child is the
+// same program.
 func TestForkBeforeTheProgramIsKnown(t *testing.T) {
 	d := watching(t)
 	feed(d, taskEvent(head(probesEventTypeEVENT_EXEC, 2000, 100, 1), "server"))
@@ -145,7 +144,7 @@ func TestForkBeforeTheProgramIsKnown(t *testing.T) {
 	}
 }
 
-// A head that comes in two reads is a fact of the first.
+// A head that arrives in two reads belongs to the first.
 func TestHeadInTwoReads(t *testing.T) {
 	d := watching(t)
 	feed(d, probesConnEvent{H: probesHead{Ts: 1500, Type: uint32(probesEventTypeEVENT_CONN)}, Id: 9, Owner: 100,
@@ -170,7 +169,7 @@ func TestHeadInTwoReads(t *testing.T) {
 	}
 }
 
-// Of a connection that was open before, the fact has the kernel's measure of the way there and back.
+// For a connection that was open before, the fact has the kernel's measure of the round-trip time.
 func TestWayAndBackOfAConnectionThatWasOpen(t *testing.T) {
 	d := watching(t)
 	feed(d, probesConnEvent{H: head(probesEventTypeEVENT_CONN, 1500, 100, 1), Id: 9, Existing: 1, Rtt: 250})
@@ -179,7 +178,7 @@ func TestWayAndBackOfAConnectionThatWasOpen(t *testing.T) {
 	}
 }
 
-// An inbound connection that nobody reads is declared at the end, as the listener's.
+// An inbound connection that no process reads is declared at the end, as the listener's.
 func TestConnectionNeverRead(t *testing.T) {
 	d := watching(t)
 	feed(d, probesConnEvent{H: probesHead{Ts: 1500, Type: uint32(probesEventTypeEVENT_CONN)}, Id: 9, Owner: 100})
@@ -197,8 +196,8 @@ func TestAsyncID(t *testing.T) {
 	}
 }
 
-// A request takes until the end of its answer, as far as that was written, and has left the
-// socket: not what is written for the next one, and no alert with which TLS ends.
+// The latency of a request extends to the end of its answer, as far as that was written and has left the socket. It
+// excludes what is written for the next request, and an alert that closes TLS.
 //
 //	us  1000 asked   1200 answer begins, 10 bytes of a body of 30
 //	    1300 the other 20   41300 they leave   50000 something that is none of it
@@ -216,7 +215,7 @@ func TestLiveLatencyIsThatOfTheWholeAnswer(t *testing.T) {
 	for _, step := range []struct {
 		what      string
 		does      func()
-		low, high int64 // the estimate is off by 3 % at most
+		low, high int64 // the estimate is off by at most 3 %
 	}{
 		{"the answer begins", func() { passes(1200, 1, 0, answer+"0123456789") }, 194, 206},
 		{"its end is written", func() { passes(1300, 1, len(answer)+10, "01234567890123456789") }, 291, 309},
@@ -231,7 +230,7 @@ func TestLiveLatencyIsThatOfTheWholeAnswer(t *testing.T) {
 	}
 }
 
-// However many names a target gives to what it keeps from being seen, so many reasons are kept, and all are counted.
+// The number of distinct reasons is bounded, however many names a target uses for what it hides, and all are counted.
 func TestReasonsAreBounded(t *testing.T) {
 	d := watching(t)
 	for i := range 3 * maxNoted {

@@ -10,13 +10,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// noName stands for a Unix socket without a name: the end that connects, as a rule.
+// noName stands for a Unix socket without a name: usually the connecting end.
 const noName = "@"
 
-// path keeps the name of a Unix socket for the connection that is told next.
+// path keeps the name of a Unix socket for the connection that is reported next.
 func (d *decoder) path(e *probesPathEvent) { d.paths[e.Id] = unixName(e.Path[:]) }
 
-// unixName is the name of a Unix socket, as it may be kept; abstract ones begin with NUL, shown as @.
+// unixName returns the name of a Unix socket in the form that may be kept; abstract names begin with NUL, shown as @.
 func unixName(raw []int8) string {
 	if raw[0] == 0 {
 		return protocol.SocketName(noName + cString(raw[1:]))
@@ -24,7 +24,7 @@ func unixName(raw []int8) string {
 	return protocol.SocketName(cString(raw))
 }
 
-// nameUnix says through which socket a connection is; only who accepts has a name.
+// nameUnix sets the socket names of a connection; only the accepting end has a name.
 func (d *decoder) nameUnix(c *conn, id uint64) {
 	name, known := d.paths[id]
 	delete(d.paths, id)
@@ -38,12 +38,12 @@ func (d *decoder) nameUnix(c *conn, id uint64) {
 	}
 }
 
-// neverUsed is how old, in ns, a connection is that counts as over if nothing was sent on
-// it: until then it is not listed among those that are open.
+// neverUsed is the age, in ns, at which a connection counts as over if nothing was sent on it: until then it is not
+// among the listed open connections.
 const neverUsed = 60_000_000_000
 
-// forgetUnix ends the connections through Unix sockets that are not among those still
-// open. When that was is not told: at the earliest when they were used last.
+// forgetUnix ends the Unix socket connections that are no longer open. The time of closing is not known: it is at the
+// earliest the time of the last use.
 func (d *decoder) forgetUnix(open map[uint64]bool) {
 	for id, c := range d.conns {
 		if !c.unix || c.ended != recording.NoTime || open[id] || c.used == recording.NoTime && d.now.Sub(c.began) < neverUsed {
@@ -63,17 +63,17 @@ func (d *decoder) forgetUnix(open map[uint64]bool) {
 	}
 }
 
-// followUnix finds out which connections through Unix sockets are over.
+// followUnix finds out which Unix socket connections are over.
 func (s *Session) followUnix(sink Sink) error {
 	const unixGroup = "unix-ends"
 	if !s.has(unixGroup) || !s.decoder.hasUnix() {
 		return nil
 	}
-	if err := s.drain(sink); err != nil { // what was used is known
+	if err := s.drain(sink); err != nil { // so that all uses are known
 		return err
 	}
 	ids, err := s.collect(unixGroup)
-	if errors.Is(err, errUnentered) { // that is said; what is there is not known to be closed
+	if errors.Is(err, errUnentered) { // already noted; unlisted connections may still be open
 		return nil
 	}
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What is chosen by where it runs (a container, a pod, a unit) is entered by processes that are
-// no children of those that are watched (docker exec, a container of the pod that starts later).
-// It is asked who did as often as the ring is emptied, and they are watched from then on: what
-// they did before, 25 ms at most unless there is much to ask, is not recorded.
+// If the target is a container, a pod or a unit, processes can enter it that are not children of watched processes
+// (docker exec, a container of the pod that starts later). The session asks for such processes as often as it empties
+// the ring, and watches them from then on. What they did before is not recorded: 25 ms at most, unless asking takes
+// long.
 
-// enteringShare bounds what asking costs: one part in so many of a processor.
+// enteringShare bounds the cost of asking: one part in this many of a processor.
 const enteringShare = 100
 
-// enteredAtOnce bounds how many that entered are watched before it is asked again: the others
-// are left out, and it is said.
+// enteredAtOnce bounds how many new processes are watched after one question. Further ones are left out, and a
+// Missing fact reports that.
 const enteredAtOnce = 64
 
-// entrance is who enters what is watched.
+// entrance is the state of looking for entering processes.
 type entrance struct {
-	busy bool      // somebody is being looked at
-	next time.Time // it is not asked before
+	busy bool      // new processes are being examined
+	next time.Time // the next question is not before this time
 }
 
 // newcomer is a process that entered.
@@ -37,8 +37,8 @@ type newcomer struct {
 	listeners []target.Listener
 }
 
-// followEntered has whoever entered watched from now on. To look at them is left to another
-// goroutine: a file system that does not answer is waited for.
+// followEntered starts watching processes that entered. Another goroutine examines them, because that may wait for a
+// file system that does not answer.
 func (s *Session) followEntered() {
 	began := time.Now()
 	if s.opts.Entered == nil || s.entrance.busy || s.paused != recording.NoTime || began.Before(s.entrance.next) {
@@ -82,13 +82,14 @@ func (s *Session) followEntered() {
 	})
 }
 
-// admitEntered watches those that entered. One that the kernel no longer knows then has ended before, unseen.
+// admitEntered watches the processes that entered. A process that the kernel no longer knows by then has ended
+// unseen.
 func (s *Session) admitEntered(all []newcomer) error {
 	s.entrance.busy = false
 	for _, n := range all {
 		err := s.openPorts(n.process.PID, n.listeners)
 		if err == nil {
-			err = s.use(n.process.PID, new(probesWatch), ebpf.UpdateNoExist) // its parent may be watched by now, and so it is
+			err = s.use(n.process.PID, new(probesWatch), ebpf.UpdateNoExist) // its parent may be watched by now, and then so is the process
 		}
 		if err != nil && !gone(err) && !errors.Is(err, ebpf.ErrKeyExist) {
 			return err
@@ -99,18 +100,18 @@ func (s *Session) admitEntered(all []newcomer) error {
 	for _, n := range all {
 		pid := uint32(n.process.PID)
 		if s.has("threads") && threads[pid] == nil {
-			_ = s.objects.Watched.Delete(pid) // its end may have done so
+			_ = s.objects.Watched.Delete(pid) // its end may have removed it
 			continue
 		}
 		if p := s.decoder.processes[pid]; p != nil && p.ended == recording.NoTime {
-			continue // its parent told of it
+			continue // its parent's fork event declared it
 		}
 		s.decoder.at = max(clock(), s.decoder.now)
 		s.declare(n.process, n.listeners)
 		s.roots = append(s.roots, n.process.PID)
 		for i := range threads[pid] {
 			s.decoder.adoptTask(&threads[pid][i])
-			if s.paused == recording.NoTime { // else all are told of when it goes on
+			if s.paused == recording.NoTime { // otherwise all are listed when recording resumes
 				s.decoder.threadState(&threads[pid][i])
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// exitGroups are socketGroups by the programs of exits.bpf.c.
+// exitGroups are socketGroups implemented by the programs of exits.bpf.c.
 func exitGroups() []group {
 	const atExit = "those of io_uring: they are told at the end of system calls, which costs every process of the machine, watched or not, a little at each of its calls"
 	by := map[string]group{
@@ -36,8 +36,8 @@ func exitGroups() []group {
 	return groups
 }
 
-// loadSockets loads what sees sockets: where the kernel refuses what is needed of the recorder's
-// programs, those at the end of system calls.
+// loadSockets loads the programs that observe sockets. If the kernel refuses any needed one of the recorder's
+// programs, it loads those at the end of system calls instead.
 func (s *Session) loadSockets() {
 	groups := s.loadAll(s.recorder, socketGroups())
 	if !allNeeded(groups) {
@@ -61,8 +61,7 @@ func allNeeded(groups []*loaded) bool {
 	return !slices.ContainsFunc(groups, func(l *loaded) bool { return l.needed && !l.ok() })
 }
 
-// atExits puts the groups of the other object into the place of those of the recorder, and
-// tells what was refused of both.
+// atExits replaces the recorder's groups with those of the other object, and reports the refusals of both.
 func (s *Session) atExits(refused []*loaded) []*loaded {
 	spec, err := loadExits()
 	if err == nil {
@@ -84,7 +83,7 @@ func (s *Session) atExits(refused []*loaded) []*loaded {
 	return all
 }
 
-// recorders are the groups that record, and rest while recording does.
+// recorders returns the groups that record, and rest while recording rests.
 func (s *Session) recorders() []*loaded {
 	if s.exits == nil {
 		return s.recorder.groups
@@ -92,7 +91,7 @@ func (s *Session) recorders() []*loaded {
 	return slices.Concat(s.recorder.groups, s.exits.groups)
 }
 
-// unarrived reports that data came to sockets whose arrivals this kernel does not tell.
+// unarrived reports whether data came to sockets whose arrivals this kernel does not report.
 func (s *Session) unarrived() bool {
 	arrivals := s.groups["arrivals"]
 	return arrivals != nil && arrivals.less != "" && s.decoder != nil && s.decoder.notTCP

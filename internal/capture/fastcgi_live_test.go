@@ -13,8 +13,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Requests that a web server hands on by FastCGI are requests: of their parameters the method and
-// the path are kept, and of their answers the status.
+// Requests that a web server passes on by FastCGI count as requests. Of their parameters the method and the path are
+// kept, and of their answers the status.
 func TestFastCGI(t *testing.T) {
 	const port, requests = 21037, 6
 	server := start(t, port, python(t), "testdata/fastcgi.py", fmt.Sprint(port))
@@ -49,14 +49,14 @@ func TestFastCGI(t *testing.T) {
 	}
 }
 
-// handedOn is a request without a body, with parameters by name and value.
+// handedOn is a request without a body, with parameters given as name and value.
 func handedOn(params ...string) (b []byte) {
 	record := func(kind byte, content []byte) {
 		b = append(b, 1, kind, 0, 1)
 		b = binary.BigEndian.AppendUint16(b, uint16(len(content)))
 		b = append(append(b, 0, 0), content...)
 	}
-	record(1, []byte{0, 1, 1, 0, 0, 0, 0, 0}) // it begins, and the connection is kept
+	record(1, []byte{0, 1, 1, 0, 0, 0, 0, 0}) // it begins, and the connection is kept open
 	var pairs []byte
 	for i := 0; i < len(params); i += 2 {
 		pairs = append(pairs, byte(len(params[i])), byte(len(params[i+1])))

@@ -16,21 +16,20 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Feature is a group of programs as this kernel takes it.
+// Feature is a group of programs, with how this kernel accepts it.
 type Feature struct {
 	Name     string
-	Hooks    []string // that a recording has only with it
-	Needed   bool     // without it nothing is recorded
+	Hooks    []string // that a recording lacks without it
+	Needed   bool     // nothing is recorded without it
 	OK       bool
-	By       []string   // the places in the kernel that it rests on; none: the code of processes
+	By       []string   // the attachment points in the kernel that it uses; none: the code of processes
 	Lacks    string     // what is not known without it
-	Less     string     // what is not known with it either, or what it costs
-	Refusals []*Refusal // of what was tried before By, or of all: why it is not OK
+	Less     string     // what is not known even with it, or what it costs
+	Refusals []*Refusal // of the ways tried before By, or of all ways: why it is not OK
 }
 
-// Features loads each group of programs, attaches it for a moment, and tells what came of it.
-// What refuse names, groups or programs, is treated as if the kernel refused it. An error is
-// one of Open's: it did not come to programs.
+// Features loads each group of programs, attaches it briefly, and returns the results. Groups and programs in refuse
+// are treated as if the kernel refused them. The error is one of Open's: no program was tried.
 func Features(refuse []string) ([]Feature, error) {
 	s := newSession(Options{Refuse: refuse})
 	defer s.Close()
@@ -88,7 +87,7 @@ func (s *Session) tryProbes(p probeObject) error {
 	}
 	defer coll.Close()
 	for _, program := range coll.Programs {
-		if program.Type() != ebpf.Kprobe { // so the kernel calls programs at code of processes, too
+		if program.Type() != ebpf.Kprobe { // so the kernel can call programs at code of processes
 			continue
 		}
 		links, err := probeSelf(program)
@@ -98,7 +97,7 @@ func (s *Session) tryProbes(p probeObject) error {
 	return nil
 }
 
-// probeSelf attaches a program to the function of dwell that probes are tried at.
+// probeSelf attaches a program to the function of dwell on which probes are tried.
 func probeSelf(program *ebpf.Program) ([]io.Closer, error) {
 	const name = "github.com/getdwell/dwell/internal/capture.probed"
 	exe, err := target.GoFunctions(os.Getpid(), name)
@@ -112,7 +111,7 @@ func probeSelf(program *ebpf.Program) ([]io.Closer, error) {
 	return probeSite{os.Getpid(), exe.File, f.Probe}.attach(program, []uint64{f.Probe})
 }
 
-// tryStacks starts the profiler, for a moment.
+// tryStacks starts the profiler briefly.
 func (s *Session) tryStacks() error {
 	o := DefaultStacks()
 	u, err := s.startUnwinder(unwind.Options{Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Threads: s.objects.Spans, Gap: o.Gap, Period: o.Period})

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A process waits for locks of files that another process has, taken in either way: each wait
-// says in which call, and for which file.
+// A process waits for file locks that another process holds, using both interfaces: each wait shows the system call
+// and the file.
 func TestLocksOfFilesBetweenProcesses(t *testing.T) {
 	p := start(t, 0, python(t), "testdata/filelocks.py", diskDir(t))
 	l := record(t, p.Process.Pid, Options{})
@@ -27,7 +27,7 @@ func TestLocksOfFilesBetweenProcesses(t *testing.T) {
 			t.Errorf("waits for %q", what)
 		}
 	}
-	if waits["flock carts.lock"] < 4 || waits["fcntl users.lock"] < 4 { // of 8 each, had the parent always come in time
+	if waits["flock carts.lock"] < 4 || waits["fcntl users.lock"] < 4 { // of 8 each, if the parent had always come in time
 		t.Errorf("waits: %v", waits)
 	}
 }

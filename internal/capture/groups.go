@@ -8,22 +8,21 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// group is a feature of a recording and the programs that it rests on, which come and go
-// together. The kernel may refuse any of them: then the next way is tried, and without any
-// the recording goes on and says what it lacks, unless the group is needed.
+// group is a feature of a recording with the programs that implement it, which are loaded and unloaded together. The
+// kernel may refuse any of them; then the next way is tried. If all ways fail, the recording continues and reports
+// what it lacks, unless the group is needed.
 type group struct {
 	name   string
-	hooks  []string // that a recording has only with it; the first is whose facts are lost where the kernel skips a program
+	hooks  []string // that a recording lacks without it; the first is the one whose facts are lost if the kernel skips a program
 	needed bool
-	rests  bool       // it is detached while recording pauses
+	rests  bool       // detached while recording pauses
 	ways   [][]string // programs by name: the best way first
 	lacks  string     // what is not known without it
-	less   string     // what is not known with it either, or what it costs
-	worse  string     // the same of another way than the best
+	less   string     // what is not known even with it, or what it costs
+	worse  string     // the same for any way but the best
 }
 
-// recorderGroups are those of dwell.bpf.c. They share the watched set and what is kept of
-// threads and sockets.
+// recorderGroups are the groups of dwell.bpf.c. They share the watched set and the state of threads and sockets.
 func recorderGroups() []group { return append(threadGroups(), socketGroups()...) }
 
 func one(programs ...string) [][]string { return [][]string{programs} }
@@ -61,8 +60,8 @@ func threadGroups() []group {
 	}
 }
 
-// socketGroups are what sees sockets: together they are by the recorder's programs, or by those
-// at the end of system calls.
+// socketGroups observe sockets. All of them use either the recorder's programs or the programs at the end of system
+// calls.
 func socketGroups() []group {
 	return []group{
 		{
@@ -92,17 +91,17 @@ func socketGroups() []group {
 	}
 }
 
-// receivedByFunctions are the programs that see reads where no tracepoint does.
+// receivedByFunctions are the programs that observe reads if there is no tracepoint for them.
 func receivedByFunctions() []string {
 	return []string{"received_inet_recvmsg", "received_inet6_recvmsg", "received_unix_stream_recvmsg"}
 }
 
-// sentByFunctions are the programs that see writes where no tracepoint does.
+// sentByFunctions are the programs that observe writes if there is no tracepoint for them.
 func sentByFunctions() []string {
 	return []string{"sent_inet_sendmsg", "sent_inet6_sendmsg", "sent_unix_stream_sendmsg", "sent_unix_dgram_sendmsg"}
 }
 
-// storageGroups are those of storage.bpf.c.
+// storageGroups are the groups of storage.bpf.c.
 func storageGroups() []group {
 	return []group{
 		{name: "page-faults", ways: [][]string{{"filemap_fault"}}, lacks: "the file that a page fault waits for"},
@@ -123,8 +122,8 @@ func storageGroups() []group {
 	}
 }
 
-// probeObject is programs of an object of their own, which are loaded when a process is found
-// that they are for, and attached to its code.
+// probeObject is a group of programs in an object of their own. They are loaded when a process is found for which
+// they are made, and attached to its code.
 type probeObject struct {
 	group
 	spec func() (*ebpf.CollectionSpec, error)
@@ -133,7 +132,7 @@ type probeObject struct {
 // stacksGroup is the profiler, which loads its programs itself.
 const stacksGroup = "stacks"
 
-// probeObjects are those of the other objects, but for stacks.
+// probeObjects are the groups of the other objects, except stacks.
 func probeObjects() []probeObject {
 	return []probeObject{
 		{group{name: "tls-calls", hooks: []string{recording.HookTLSHeads}, lacks: "method and path of calls over TLS"}, loadTlsProbes},

@@ -11,8 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A group that the kernel refuses costs its hooks, and is said to be missing; one that is
-// needed is the end, and named.
+// A group that the kernel refuses costs its hooks, and is reported as missing. A needed group that is refused ends
+// recording with an error that names it.
 func TestRefusedGroups(t *testing.T) {
 	for _, g := range append(recorderGroups(), storageGroups()...) {
 		t.Run(g.name, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestRefusedGroups(t *testing.T) {
 	}
 }
 
-// What is needed has another way where the kernel refuses the best; what sees sockets changes to
-// it together, and says what it costs.
+// Needed groups have another way if the kernel refuses the best one. The groups that observe sockets change to it
+// together, and report what it costs.
 func TestOtherWays(t *testing.T) {
 	for _, c := range []struct {
 		refuse, group, program, less string
@@ -79,8 +79,7 @@ func TestOtherWays(t *testing.T) {
 	}
 }
 
-// Where arrivals are known of TCP alone, a recording says that it has them until another kind of
-// connection is met.
+// If arrivals are known for TCP only, a recording says that it has them until another kind of connection is seen.
 func TestArrivalsOfTCPAlone(t *testing.T) {
 	s := newSession(Options{})
 	defer s.Close()
@@ -100,8 +99,8 @@ func TestArrivalsOfTCPAlone(t *testing.T) {
 	}
 }
 
-// Of the probes on what goroutines wait for, a set that the kernel refuses costs what it tells;
-// without that of locks there are none.
+// If the kernel refuses one set of the probes on what goroutines wait for, only the data of that set is missing;
+// without the set for locks there are none.
 func TestRefusedSetsOfGo(t *testing.T) {
 	for _, c := range []struct {
 		refuse, lacks string

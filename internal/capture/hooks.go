@@ -11,15 +11,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// hooking is which hooks a recording is said to have. Objects of probes are loaded when there is
-// a process for them, and may be refused then.
+// hooking tracks which hooks a recording has. Objects of probes are loaded when there is a process for them, and the
+// kernel may refuse them then.
 type hooking struct {
-	told    string // by the last manifest; for the goroutine that records
+	told    string // by the last manifest; used only by the recording goroutine
 	mu      sync.Mutex
 	refused map[string]struct{} // objects of probes
 }
 
-// refuse notes that an object of probes could not be loaded.
+// refuse records that an object of probes could not be loaded.
 func (h *hooking) refuse(group string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -29,7 +29,7 @@ func (h *hooking) refuse(group string) {
 	h.refused[group] = struct{}{}
 }
 
-// lost are the hooks that the recording does not have without what was refused.
+// lost returns the hooks that the recording lacks because of refused objects.
 func (h *hooking) lost() (hooks []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *Session) hooks() string {
 	return strings.Join(names, " ")
 }
 
-// tellHooks is a manifest if the hooks are not those that the last one told of: some joined, or
-// were refused, since.
+// tellHooks returns a manifest if the hooks differ from those of the last one: some joined, or were refused, since
+// then.
 func (s *Session) tellHooks() []recording.Event {
 	m := s.manifest()
 	if m.Hooks == s.hooking.told {

@@ -10,7 +10,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// An object of probes that the kernel refuses costs its hooks, whenever that turns out, and no others.
+// An object of probes that the kernel refuses costs its own hooks, whenever it is refused, and no others.
 func TestRefusedProbesCostTheirHooks(t *testing.T) {
 	for _, p := range probeObjects() {
 		if len(p.hooks) == 0 {
@@ -38,7 +38,7 @@ func TestRefusedProbesCostTheirHooks(t *testing.T) {
 	}
 }
 
-// Whoever loads an object of probes in vain says so.
+// Each failed attempt to load an object of probes is recorded.
 func TestLoadingInVainIsNoted(t *testing.T) {
 	var all []string
 	for _, p := range probeObjects() {
@@ -62,7 +62,7 @@ func TestLoadingInVainIsNoted(t *testing.T) {
 	s.recorder = nil
 }
 
-// The manifest is told again when the hooks are others than it said, and only then.
+// The manifest is repeated when the hooks have changed, and only then.
 func TestHooksAreToldAgain(t *testing.T) {
 	s := newSession(Options{})
 	defer s.Close()

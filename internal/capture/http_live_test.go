@@ -16,7 +16,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// exchange sends one GET on a connection of its own and tells when, from which port.
+// exchange sends one GET on its own connection, and returns from which port and when.
 func exchange(t *testing.T, port int, path string) (local string, sent recording.Time) {
 	t.Helper()
 	c, err := net.Dial("tcp", localhost(port))
@@ -94,14 +94,13 @@ func TestThreadedPython(t *testing.T) {
 		t.Errorf("%+v", requests[0])
 	}
 	checkSleeps(t, rec, 56)
-	checkReleases(t, rec, 28) // a thread that is quick is not waited for
+	checkReleases(t, rec, 28) // a fast thread is not waited for
 	if p := all[*recording.Process](rec); len(p) != 1 || p[0].PID != int64(server.Process.Pid) || p[0].Runtime != recording.RuntimePython {
 		t.Errorf("processes: %+v", p)
 	}
 }
 
-// checkSleeps checks that each handler's sleep shows as time off the CPU in that call,
-// ended by a timer.
+// checkSleeps checks that each handler's sleep appears as time off the CPU in that call, ended by a timer.
 func checkSleeps(t *testing.T, rec *recording.Recording, want int) {
 	t.Helper()
 	slept := map[recording.ThreadID]recording.Duration{}
@@ -119,14 +118,14 @@ func checkSleeps(t *testing.T, rec *recording.Recording, want int) {
 	for _, d := range slept {
 		total += d
 	}
-	// Each asks for 10 ms, less what passes before it calls the kernel.
+	// Each requests 10 ms, less the time before it calls the kernel.
 	if len(slept) != want || total < recording.Duration(want)*5_000_000 {
 		t.Errorf("%d threads slept %d ns, want %d for 10 ms each", len(slept), total, want)
 	}
 }
 
-// checkReleases checks that the first thread, which waits until each new thread says
-// that it runs, was woken by that thread's release of the lock.
+// checkReleases checks that the first thread, which waits until each new thread signals that it runs, was woken by
+// that thread's release of the lock.
 func checkReleases(t *testing.T, rec *recording.Recording, want int) {
 	t.Helper()
 	n := 0
@@ -140,7 +139,7 @@ func checkReleases(t *testing.T, rec *recording.Recording, want int) {
 	}
 }
 
-// A connection that is older than the recording is followed from then on.
+// A connection that is older than the recording is followed from its start on.
 func TestExistingConnection(t *testing.T) {
 	const port = 21031
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
@@ -210,7 +209,7 @@ func TestDataWithFIN(t *testing.T) {
 	}
 }
 
-// Node's calls carry the async ids by which they can be told apart.
+// Node's calls carry the async ids that distinguish them.
 func TestNode(t *testing.T) {
 	const port, upstream = 21033, 21034
 	server := start(t, port, "node", "testdata/server.js", fmt.Sprint(port), fmt.Sprint(upstream))
@@ -222,8 +221,7 @@ func TestNode(t *testing.T) {
 	clients.Wait()
 	rec := l.stop()
 
-	// Both ends of the calls to the upstream are in this process: 8 + 8 requests
-	// read, 8 written.
+	// Both ends of the calls to the upstream are in this process: 8 + 8 requests are read, 8 written.
 	if n := len(all[*recording.HTTPRequest](rec)); n != 24 {
 		t.Errorf("%d requests, want 24", n)
 	}
@@ -268,8 +266,7 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// A goroutine's id is on what it reads, and its new connections name it as the parent
-// of the goroutine that dials.
+// A goroutine's id is on its reads, and its new connections name it as the parent of the dialing goroutine.
 func TestGo(t *testing.T) {
 	const port = 21035
 	binary := filepath.Join(t.TempDir(), "goserver")

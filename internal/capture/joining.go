@@ -13,29 +13,28 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What a session that is to begin soon (Options.Soon) does not wait for joins it while it
-// records: the ids of runtimes, by which calls are given to requests, and then what names
-// calls over TLS and takes stacks. One goroutine finds and
-// loads all of it, one thing after the other, so that it takes one processor at most; what
-// it found it hands to the goroutine that records.
+// A session that begins soon (Options.Soon) does not wait for everything. The rest joins while it records: the ids of
+// runtimes, which associate calls with requests, and then the programs that name calls over TLS and take stacks. One
+// goroutine finds and loads these one after the other, so that this uses at most one processor. It passes the results
+// to the recording goroutine.
 
-// joining is what is still to come.
+// joining is the work that remains.
 type joining struct {
-	waiting []target.Process    // of whose runtimes nothing was looked for yet
-	idless  map[uint32]struct{} // watched, by pid, whose ids are not recorded yet
-	found   chan func() error   // for the goroutine that records
-	over    bool                // nothing is to come
+	waiting []target.Process    // processes whose runtimes were not examined yet
+	idless  map[uint32]struct{} // watched processes, by pid, whose ids are not recorded yet
+	found   chan func() error   // for the recording goroutine
+	over    bool                // nothing remains
 }
 
-// idsUnseen is the code of Unseen for the ids of a runtime: what its process did meanwhile may
-// be given to nobody, or to the wrong one.
+// idsUnseen is the code of Unseen for the ids of a runtime: calls of its process may be unattributed meanwhile, or
+// attributed to the wrong request.
 const idsUnseen = "ids"
 
-// searchedFirst bounds how many processes are looked into before stacks are taken. Of those
-// that a server forked, one is like the other.
+// searchedFirst bounds how many processes are examined before stacks are taken. Processes that a server forked are
+// alike.
 const searchedFirst = 8
 
-// await notes a process whose runtime is to be looked into.
+// await adds a process whose runtime has to be examined.
 func (j *joining) await(p target.Process) {
 	j.waiting = append(j.waiting, p)
 	switch p.Runtime {
@@ -47,7 +46,7 @@ func (j *joining) await(p target.Process) {
 	}
 }
 
-// startJoining begins with it. Where nothing was left for later, all is there at once.
+// startJoining starts that work. If nothing was left for later, everything has already joined.
 func (s *Session) startJoining() {
 	if !s.opts.Soon {
 		allLoaded(s)
@@ -70,10 +69,10 @@ func (s *Session) startJoining() {
 	})
 }
 
-// allLoaded gives back what it took to load the recorder's programs, and to find what they are attached to.
+// allLoaded frees what was needed to load the recorder's programs and to find the places to which they are attached.
 func allLoaded(s *Session) {
 	for _, l := range s.order {
-		if l.object != nil { // else the kernel refused its maps
+		if l.object != nil { // otherwise the kernel refused its maps
 			l.object.allLoaded()
 		}
 	}
@@ -81,8 +80,7 @@ func allLoaded(s *Session) {
 	s.loading.done()
 }
 
-// hand passes something to the goroutine that records, to be put to use; false when the
-// session is over.
+// hand passes a function to the recording goroutine, which calls it. It returns false if the session is over.
 func (s *Session) hand(use func() error) bool {
 	select {
 	case s.joining.found <- use:
@@ -92,8 +90,8 @@ func (s *Session) hand(use func() error) bool {
 	}
 }
 
-// joinIDs looks for the ids of processes. It rests after each of many: they are found one
-// after the other, at half of a processor.
+// joinIDs looks for the ids of processes, one after the other. After the first searchedFirst processes it rests as long
+// as each search took, so that it uses half of a processor.
 func (s *Session) joinIDs(of []target.Process) bool {
 	for i, p := range of {
 		began := time.Now()
@@ -115,24 +113,24 @@ func (s *Session) joinIDs(of []target.Process) bool {
 	return true
 }
 
-// useIDs puts to use what was found of the runtime of a process that was there before.
+// useIDs applies what was found about the runtime of a process that existed before.
 func (s *Session) useIDs(r resolution, missing []recording.Missing) error {
 	pid := r.process.PID
 	s.decoder.note(append(r.missing(), missing...))
 	if r.err != nil {
-		delete(s.joining.idless, uint32(pid)) // it has none, none yet, or none that can be read
+		delete(s.joining.idless, uint32(pid)) // it has no ids, none yet, or none that can be read
 		return nil
 	}
 	s.knowGo(&r.golang)
 	s.hookGoLater(&r.golang)
 	err := s.use(pid, &r.watch, useExisting)
-	if _, hooking := s.unhooked[uint32(pid)]; !hooking { // else when that is done: it tells whose calls are whose
+	if _, hooking := s.unhooked[uint32(pid)]; !hooking { // otherwise when that is done: those probes show which request a call belongs to
 		s.idsSeen(uint32(pid), clock())
 	}
 	return err
 }
 
-// idsSeen notes since when the ids of a process are recorded.
+// idsSeen records since when the ids of a process are recorded.
 func (s *Session) idsSeen(pid uint32, since recording.Time) {
 	if _, was := s.joining.idless[pid]; !was {
 		return
@@ -162,7 +160,7 @@ func (s *Session) joinTLS() bool {
 	})
 }
 
-// joinStacks loads the profiler and has it examine the processes.
+// joinStacks loads the profiler and lets it examine the processes.
 func (s *Session) joinStacks() bool {
 	if !s.opts.Stacks.On {
 		return true
@@ -171,8 +169,7 @@ func (s *Session) joinStacks() bool {
 		u   *unwind.Unwinder
 		err error
 	}
-	// The kernel takes seconds on a host with nothing to spare. A session that ends meanwhile
-	// does not wait for it.
+	// The kernel takes seconds for this on a busy host. A session that ends meanwhile does not wait for it.
 	options, err := s.unwindOptions()
 	if err != nil {
 		return s.hand(func() error { return s.useStacks(nil, err) })
@@ -210,8 +207,8 @@ func (s *Session) joinStacks() bool {
 	return false
 }
 
-// unwindOptions are those of the profiler, with maps of its own: the session may end while
-// it loads.
+// unwindOptions returns the options of the profiler, with its own handles of the maps: the session may end while the
+// profiler loads.
 func (s *Session) unwindOptions() (o unwind.Options, err error) {
 	o = unwind.Options{Gap: s.opts.Stacks.Gap, Period: s.opts.Stacks.Period}
 	for _, pid := range s.roots {
@@ -229,7 +226,7 @@ func (s *Session) unwindOptions() (o unwind.Options, err error) {
 	return o, nil
 }
 
-// useStacks takes stacks from now on, or says why not.
+// useStacks starts to take stacks, or notes why that is not possible.
 func (s *Session) useStacks(u *unwind.Unwinder, err error) error {
 	if err != nil {
 		s.noStacks(err)
@@ -247,7 +244,7 @@ func (s *Session) useStacks(u *unwind.Unwinder, err error) error {
 	return u.Begin()
 }
 
-// living are the pids of the watched processes that live.
+// living returns the pids of the watched processes that are alive.
 func (s *Session) living() (pids []int) {
 	for pid, p := range s.decoder.processes {
 		if p.ended == recording.NoTime {
@@ -257,13 +254,13 @@ func (s *Session) living() (pids []int) {
 	return pids
 }
 
-// haveJoined notes that all is there now.
+// haveJoined records that everything has joined.
 func (s *Session) haveJoined() error {
 	s.decoder.note([]recording.Missing{{What: "joining", Count: 1, Timed: 1, Why: fmt.Sprintf(
 		"stacks and calls over TLS: not seen for the first %d ms, while what sees them was loaded beside the recording",
 		(clock()-s.begun)/1e6)}})
 	s.allJoined()
-	debug.FreeOSMemory() // what was needed to find it all is garbage
+	debug.FreeOSMemory() // memory that was needed to find everything is garbage now
 	s.before = s.measure()
 	return nil
 }
@@ -275,7 +272,7 @@ func (s *Session) allJoined() {
 	}
 }
 
-// finishJoining tells what did not come before the recording ended.
+// finishJoining reports what had not joined when the recording ended.
 func (s *Session) finishJoining() {
 	for pid := range s.joining.idless {
 		s.idsSeen(pid, clock())

@@ -15,17 +15,17 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// shape is what a field of the kernel is: an integer (enums and booleans are), a pointer, or
-// bytes, which is all that is not one value.
+// shape is the type of a kernel field: an integer (including enums and booleans), a pointer, or bytes, which is
+// everything that is not one value.
 type shape struct {
 	kind string
 	size int // in bytes
-	bits int // of a bit field; 0: it is none
+	bits int // of a bit field; 0: it is not one
 }
 
 func (s shape) String() string { return fmt.Sprintf("%s %d %d", s.kind, s.size, s.bits) }
 
-// fits reports whether what is read as s may be read where the kernel has k.
+// fits reports whether a field read as s may be read if the kernel has k.
 func (s shape) fits(k shape) bool {
 	if s.kind == "bytes" && k.kind == "bytes" {
 		return s.size <= k.size
@@ -33,17 +33,17 @@ func (s shape) fits(k shape) bool {
 	return s == k
 }
 
-// alternative is a field that some kernels lack, or have otherwise.
+// alternative is a field that some kernels lack or have with another type.
 type alternative struct {
 	field string
-	in    string // of the kernels, by the beginnings of their names
-	group string // whose programs cope
+	in    string // the kernels, as the beginnings of their names
+	group string // whose programs handle it
 	how   string
 }
 
-// alternatives are all of them. Any other field is there, with the shape that it is read with.
+// alternatives are all of them. Any other field exists with the shape with which it is read.
 func alternatives() []alternative {
-	const older = "5.15. 6.1. 6.12. 6.18. 7.0." // than the others, of which there are tables
+	const older = "5.15. 6.1. 6.12. 6.18. 7.0." // than the other kernels that have tables
 	return []alternative{
 		{"task_struct.on_rq", older + " 7.1.", "threads", "the first byte of an int that is 0 to 2 is read"},
 		{"dentry.d_alias", older, "page-faults", "it is in d_u"},
@@ -55,9 +55,9 @@ func alternatives() []alternative {
 	}
 }
 
-// Every field that the committed programs read is in each of these kernels, with the size that
-// it is read with. Where a kernel breaks it, either the program asks for the field's existence
-// or an alternative is a way of its group; that is to be said in alternatives.
+// Every field that the committed programs read exists in each of these kernels, with the size with which it is read.
+// If a kernel deviates, either the program tests the field's existence or the field's group has another way; both
+// must be listed in alternatives.
 func TestFieldsAreInEveryKernel(t *testing.T) {
 	kernels := readKernels(t)
 	if len(kernels) < 7 {
@@ -89,7 +89,7 @@ func TestFieldsAreInEveryKernel(t *testing.T) {
 	}
 }
 
-// problem is a field that is not as it is read.
+// problem is a field that differs from what is read.
 type problem struct{ field, said string }
 
 // problemsOf compares what is read with what a kernel has.
@@ -116,7 +116,7 @@ func alternativeFor(field, kernel string) (alternative, bool) {
 	return alternative{}, false
 }
 
-// What other releases did to fields is noticed: another size, another kind, gone.
+// Changes that other releases made to fields are detected: another size, another kind, a missing field.
 func TestChangedFieldsAreNoticed(t *testing.T) {
 	read := map[string]shape{"task_struct.on_rq": {"int", 4, 0}, "sock.sk_err": {"int", 4, 0}, "task_struct.comm": {"bytes", 16, 0}, "tcp_sock.nonagle": {"int", 1, 4}}
 	for want, change := range map[string]func(map[string]shape){
@@ -144,7 +144,7 @@ func TestChangedFieldsAreNoticed(t *testing.T) {
 	}
 }
 
-// No field that the programs read changes its size unseen.
+// Every change of the size of a field that the programs read is detected.
 func TestNoFieldChangesUnseen(t *testing.T) {
 	for _, k := range readKernels(t) {
 		fields := fieldsRead(t, k.arch)
@@ -177,8 +177,8 @@ func objectFiles(t *testing.T, arch string) []string {
 	return files
 }
 
-// fieldsRead are the fields of the kernel that the programs for a processor read: those of which
-// the place is filled in when they are loaded.
+// fieldsRead are the kernel fields that the programs for a processor read: those whose positions are filled in at
+// load time.
 func fieldsRead(t *testing.T, arch string) map[string]shape {
 	t.Helper()
 	fields := map[string]shape{}
@@ -198,11 +198,11 @@ func fieldsRead(t *testing.T, arch string) map[string]shape {
 	return fields
 }
 
-// relocated is how the library prints a relocation: what it asks for, the way to the field by
-// the indexes of members, the type that the way begins in.
+// relocated matches the library's output for a relocation: its kind, the path to the field as indexes of members, and
+// the type in which the path begins.
 var relocated = regexp.MustCompile(`^CORERelocation\((\w+), .*\[([0-9:]+)\], local_id=(\d+)\)$`)
 
-// addRead adds the fields on the way of a relocation.
+// addRead adds the fields on the path of a relocation.
 func addRead(t *testing.T, fields map[string]shape, types *btf.Spec, relocation string) {
 	t.Helper()
 	m := relocated.FindStringSubmatch(relocation)
@@ -242,8 +242,8 @@ func addRead(t *testing.T, fields map[string]shape, types *btf.Spec, relocation 
 	}
 }
 
-// typeName is what a type is called, without the part after ___ that tells variants of it apart;
-// one that has no name is called by where it is.
+// typeName returns the name of a type, without the part after ___ that distinguishes its variants. An unnamed type is
+// named after its position.
 func typeName(t btf.Type, where string) string {
 	for {
 		if array, ok := t.(*btf.Array); ok {
@@ -285,6 +285,6 @@ func shapeOf(m btf.Member) shape {
 	case *btf.Pointer:
 		s.kind = "ptr"
 	}
-	s.size, _ = btf.Sizeof(m.Type) // 0: it is not known
+	s.size, _ = btf.Sizeof(m.Type) // 0: not known
 	return s
 }

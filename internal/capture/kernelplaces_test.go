@@ -12,7 +12,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// placesOf are the places in the kernel at which groups attach programs, with the programs.
+// placesOf returns the places in the kernel at which groups attach programs, with the programs.
 func placesOf(t *testing.T) map[string][]string {
 	t.Helper()
 	places := map[string][]string{}
@@ -24,7 +24,7 @@ func placesOf(t *testing.T) map[string][]string {
 	return places
 }
 
-// groupPrograms are the programs of the objects that are attached to the kernel.
+// groupPrograms returns the programs of the objects that are attached to the kernel.
 func groupPrograms(t *testing.T) map[string]*ebpf.ProgramSpec {
 	t.Helper()
 	all := map[string]*ebpf.ProgramSpec{}
@@ -40,7 +40,7 @@ func groupPrograms(t *testing.T) map[string]*ebpf.ProgramSpec {
 	return all
 }
 
-// placeOf names the place of a program as tables do; "" is none in the kernel.
+// placeOf names the place of a program as the tables do; "": no place in the kernel.
 func placeOf(spec *ebpf.ProgramSpec) string {
 	switch {
 	case spec.Type == ebpf.RawTracepoint || spec.AttachType == ebpf.AttachTraceRawTp:
@@ -53,7 +53,7 @@ func placeOf(spec *ebpf.ProgramSpec) string {
 	return ""
 }
 
-// argumentsAt are the types of what a kernel passes at a place.
+// argumentsAt returns the types of the arguments that a kernel passes at a place.
 func argumentsAt(spec *btf.Spec, place string) (arguments string, there bool) {
 	kind, name, _ := strings.Cut(place, ":")
 	var proto *btf.FuncProto
@@ -80,7 +80,7 @@ func argumentsAt(spec *btf.Spec, place string) (arguments string, there bool) {
 	return strings.Join(all, ", "), true
 }
 
-// argumentType is a type as an argument: what it is called, and whether it is a pointer to that.
+// argumentType returns the name of an argument's type, and whether it is a pointer to it.
 func argumentType(t btf.Type) string {
 	if p, ok := btf.UnderlyingType(t).(*btf.Pointer); ok {
 		return "*" + typeName(p.Target, "void")
@@ -91,8 +91,8 @@ func argumentType(t btf.Type) string {
 	return fmt.Sprintf("%T", t)
 }
 
-// otherwise are the groups that a kernel takes by another way than the best, or by none. A
-// group that is needed has a way in each.
+// otherwise are the groups for which a kernel uses another way than the best, or none. A needed group has a way in
+// each kernel.
 func otherwise() map[string]map[string]int {
 	const none = -1
 	return map[string]map[string]int{
@@ -101,7 +101,7 @@ func otherwise() map[string]map[string]int {
 	}
 }
 
-// Each kernel has the places of each group's best way, but for what is said in otherwise.
+// Each kernel has the places of each group's best way, except for the entries of otherwise.
 func TestPlacesAreInEveryKernel(t *testing.T) {
 	programs := groupPrograms(t)
 	for _, k := range readKernels(t) {
@@ -126,8 +126,8 @@ func TestPlacesAreInEveryKernel(t *testing.T) {
 	}
 }
 
-// What sees sockets at the end of system calls has its places in each kernel: also where the
-// kernel does not take what is attached to functions, which its types do not tell.
+// The programs that observe sockets at the end of system calls have their places in each kernel, even if the kernel
+// does not allow programs at functions, which its types do not show.
 func TestExitsAreInEveryKernel(t *testing.T) {
 	programs := groupPrograms(t)
 	for _, k := range readKernels(t) {
@@ -141,13 +141,12 @@ func TestExitsAreInEveryKernel(t *testing.T) {
 	}
 }
 
-// longer are the places at which some kernels pass more, at the end, than others.
+// longer are the places at which some kernels pass more arguments, at the end, than others.
 func longer() []string {
 	return []string{"tp:sched_process_exit", "tp:tcp_retransmit_skb", "tp:sched_switch"}
 }
 
-// ignored takes out of what is passed at a place what programs do not use, and kernels have
-// of several types.
+// ignored removes arguments of a place that the programs do not use and whose types differ between kernels.
 func ignored(place, arguments string) string {
 	if place == "tp:block_rq_complete" {
 		return strings.Replace(arguments, "blk_status_t", "int", 1)
@@ -155,7 +154,7 @@ func ignored(place, arguments string) string {
 	return arguments
 }
 
-// What is passed at a place is the same in each kernel, as programs take it by its position.
+// The arguments at a place are the same in each kernel, because programs take them by position.
 func TestPlacesPassTheSameInEveryKernel(t *testing.T) {
 	first := map[string]string{}
 	for _, k := range readKernels(t) {
@@ -175,7 +174,7 @@ func TestPlacesPassTheSameInEveryKernel(t *testing.T) {
 	}
 }
 
-// What has an alternative belongs to a group, which says what is lost where that fails.
+// Each alternative belongs to a group, which reports what is lost if it fails.
 func TestAlternativesNameGroups(t *testing.T) {
 	groups := append(recorderGroups(), storageGroups()...)
 	for _, a := range alternatives() {

@@ -18,12 +18,12 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// A table of a kernel is made from its BTF, which is /sys/kernel/btf/vmlinux where it runs:
+// The table of a kernel is made from its BTF, which is /sys/kernel/btf/vmlinux on a running kernel:
 //
 //	go test ./internal/capture -run TablesOfKernels -btf /somewhere -update-kernels
 //
-// with files of BTF called as the tables are to be, as 7.3.4-x86. The tables are to be made of
-// all these kernels again when programs read types that none did.
+// The directory contains BTF files named like the tables, such as 7.3.4-x86. The tables of all these kernels have to
+// be made again when programs read types that no program read before.
 var (
 	btfDir        = flag.String("btf", "", "directory with BTF of kernels, called RELEASE-x86 or RELEASE-arm64")
 	updateKernels = flag.Bool("update-kernels", false, "make tables of the kernels in -btf")
@@ -31,8 +31,7 @@ var (
 
 const tablesDir = "testdata/kernels"
 
-// kernelTable is what a kernel has of the types that the programs read, and of the places
-// where they are attached.
+// kernelTable describes a kernel: the types that the programs read, and the places where they are attached.
 type kernelTable struct {
 	name   string // release and processor
 	arch   string
@@ -87,7 +86,7 @@ func newTable(name string) kernelTable {
 	return kernelTable{name, arch, map[string]shape{}, map[string]string{}}
 }
 
-// write writes a table, a line for each thing, in order.
+// write writes a table, one line per entry, in order.
 func (k kernelTable) write(file string) error {
 	var lines []string
 	for field, s := range k.fields {
@@ -111,7 +110,7 @@ func (k kernelTable) write(file string) error {
 	return os.WriteFile(file, packed.Bytes(), 0o644)
 }
 
-// What is written is what is read again.
+// Reading a table and writing it yields the same table.
 func TestTablesOfKernels(t *testing.T) {
 	if *updateKernels {
 		makeTables(t)
@@ -162,7 +161,7 @@ func makeTables(t *testing.T) {
 	}
 }
 
-// kernelType is the type of the kernel with a name, nil if there is none with members.
+// kernelType returns the kernel type with a name; nil if there is none with members.
 func kernelType(spec *btf.Spec, name string) btf.Type {
 	found, err := spec.AnyTypesByName(name)
 	if err != nil {
@@ -176,7 +175,7 @@ func kernelType(spec *btf.Spec, name string) btf.Type {
 	return nil
 }
 
-// add adds the fields of a type; those of members without a name are its own.
+// add adds the fields of a type, including those of unnamed members.
 func (k kernelTable) add(owner string, t btf.Type) {
 	if t == nil {
 		return

@@ -12,15 +12,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// The body of an answer is kept back until the client acknowledges the head, which it puts
-// off: the recorder says when the body left, to within what its way takes.
+// The body of an answer is kept back until the client acknowledges the head, which it delays. The recorder reports
+// when the body left, with the precision of the travel time.
 //
 //	client   send----------head arrives - - - - - - acknowledges - body arrives    send ...
 //	server         read  head  body (kept back)               |--- left
 func TestLateEndsOfAnswers(t *testing.T) {
 	const port, requests = 21031, 12
 	server := start(t, port, python(t), "testdata/late.py", fmt.Sprint(port))
-	calm.Try(t, func() []string { // the client reads each at once
+	calm.Try(t, func() []string { // the client reads each part at once
 		l := record(t, server.Process.Pid, Options{})
 		c, err := net.Dial("tcp", localhost(port))
 		if err != nil {
@@ -32,7 +32,7 @@ func TestLateEndsOfAnswers(t *testing.T) {
 			var sent recording.Time
 			get(t, c, "/", &sent)
 			done = append(done, clock())
-			time.Sleep(5 * time.Millisecond) // a wait, that the client's kernel sees no hurry
+			time.Sleep(5 * time.Millisecond) // a pause, so that the client's kernel does not expect more data soon
 		}
 		rec := l.stop()
 		late := 0

@@ -23,7 +23,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// A child that is forked later serves on the socket of its parent.
+// A child that is forked later serves on its parent's socket.
 func TestForkedChild(t *testing.T) {
 	const port = 21040
 	server := start(t, port, python(t), "testdata/server.py", "prefork", fmt.Sprint(port))
@@ -51,8 +51,8 @@ func TestForkedChild(t *testing.T) {
 	}
 }
 
-// A shell that is watched becomes a server: its program, its threads and its listening
-// socket are seen from the start, and its end ends the recording.
+// A watched shell becomes a server: its program, its threads and its listening socket are recorded from the start,
+// and its end ends the recording.
 func TestExec(t *testing.T) {
 	const port = 21041
 	script := fmt.Sprintf("read go; exec %s testdata/server.py threaded %d", python(t), port)
@@ -85,7 +85,7 @@ func TestExec(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	const port = 21042 // nobody listens
+	const port = 21042 // nothing listens there
 	client := start(t, 0, python(t), "testdata/server.py", "refused", fmt.Sprint(port))
 	l := record(t, client.Process.Pid, Options{})
 	fmt.Fprintln(client.stdin)
@@ -108,7 +108,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Many small writes leave as few facts, and no byte is missing.
+// Many small writes yield few facts, and no byte is missing.
 func TestBulk(t *testing.T) {
 	const port = 21043
 	server := start(t, port, python(t), "testdata/server.py", "bulk", fmt.Sprint(port))
@@ -140,13 +140,13 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// What a ring that is too small loses is counted, with its time.
+// Losses of a ring that is too small are counted, with their time.
 func TestLoss(t *testing.T) {
 	const port = 21044
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
 	l := record(t, server.Process.Pid, Options{RingBytes: 4096})
 	began := clock()
-	const clients, each = 8, 50 // more at once than the ring holds between two readings
+	const clients, each = 8, 50 // more in parallel than the ring holds between two readings
 	var burst sync.WaitGroup
 	for range clients {
 		burst.Go(func() {

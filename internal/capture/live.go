@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// liveStats estimates latencies for the status line: a histogram whose buckets are each a 32nd
-// of a power of two wide, so that an estimate is off by 3 % at most.
+// liveStats estimates latencies for the status line. It is a histogram with buckets of a 32nd of a power of two, so
+// that an estimate is off by at most 3 %.
 type liveStats struct {
 	requests int64
 	counts   [64 * perPower]int64
@@ -24,17 +24,17 @@ func (l *liveStats) add(ns int64) {
 	l.total++
 }
 
-// inFlight is what is under way on an inbound connection.
+// inFlight is the state of an inbound connection.
 type inFlight struct {
-	pending []recording.Time // starts of requests that have no response yet
+	pending []recording.Time // starts of unanswered requests
 	answer  answer
 }
 
-// answer is the last response that began on a connection, which may go on.
+// answer is the last response that began on a connection. It may continue.
 type answer struct {
 	asked recording.Time // when its request arrived
-	took  int64          // so far, as it was added
-	end   int64          // the offset at which it ends, as far as that is known; 0: there is none
+	took  int64          // so far, as it was counted
+	end   int64          // the offset at which it ends, as far as known; 0: there is none
 }
 
 // begins adds an answer whose first bytes were written at a time.
@@ -44,14 +44,14 @@ func (l *liveStats) begins(asked, at recording.Time, f *recording.HTTPResponse, 
 		return answer{}
 	}
 	a = answer{asked, took, f.Offset + f.Head + max(0, f.Length)}
-	if f.Length < 0 && !encrypted { // else an alert that TLS ends with could be taken for a piece of it
+	if f.Length < 0 && !encrypted { // otherwise an alert that closes TLS could be taken for a part of it
 		a.end = math.MaxInt64
 	}
 	return a
 }
 
-// goesOn makes an answer last until a time, at which something was written from an offset on,
-// or what had been written left.
+// goesOn extends an answer to the time at which more of it was written, from offset on, or at which what was written
+// left.
 func (l *liveStats) goesOn(a *answer, offset int64, at recording.Time) {
 	took := int64(at.Sub(a.asked))
 	if offset >= a.end || took <= a.took {
@@ -75,8 +75,8 @@ func bucket(ns uint64) int {
 	return exponent*perPower + int(ns>>(exponent-perPowerBits)&(perPower-1))
 }
 
-// quantile estimates the q-th per cent: those in one bucket are taken to lie evenly in it.
-// It is 0 if nothing was added.
+// quantile estimates the q-th percentile. Values within a bucket are assumed to be evenly distributed. It is 0 if
+// nothing was added.
 func (l *liveStats) quantile(percent int64) time.Duration {
 	left := (l.total*percent + 99) / 100
 	for i, n := range l.counts {
@@ -89,7 +89,7 @@ func (l *liveStats) quantile(percent int64) time.Duration {
 	return 0
 }
 
-// bucketAt is where a bucket begins, and how wide it is.
+// bucketAt returns where a bucket begins, and how wide it is.
 func bucketAt(i int) (from, wide time.Duration) {
 	if i < perPower {
 		return time.Duration(i), 1

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The status line's quantiles are those of the latencies themselves, whatever these are like, and
-// neither too low nor too high as a rule.
+// The status line's quantiles match those of the latencies, whatever the distribution, and are not systematically too
+// low or too high.
 func TestLiveQuantilesAreThoseOfTheLatencies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var sum float64

@@ -24,8 +24,7 @@ type program struct {
 	stdin io.WriteCloser
 }
 
-// start runs a program until the test ends, and waits until it listens on port (0: it
-// does not listen).
+// start runs a program until the test ends, and waits until it listens on port (0: it does not listen).
 func start(t testing.TB, port int, argv ...string) program {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -38,7 +37,7 @@ func start(t testing.TB, port int, argv ...string) program {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // with its children
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // including its children
 		cmd.Wait()
 	})
 	if port != 0 {
@@ -47,7 +46,7 @@ func start(t testing.TB, port int, argv ...string) program {
 	return program{cmd, stdin}
 }
 
-// python is the interpreter itself: python3 may be a script that looks for it.
+// python returns the interpreter itself: python3 may be a script that searches for it.
 func python(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
@@ -75,7 +74,7 @@ func await(t testing.TB, port int) {
 
 func localhost(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// live is a recording under way.
+// live is a recording in progress.
 type live struct {
 	t       *testing.T
 	session *Session
@@ -85,7 +84,7 @@ type live struct {
 	writer  *recording.Writer
 }
 
-// record watches a process from now on, by a session that may be tuned before.
+// record watches a process from now on; tune may adjust the session first.
 func record(t *testing.T, pid int, opts Options, tune ...func(*Session)) *live {
 	t.Helper()
 	s, err := Open(opts)
@@ -113,7 +112,7 @@ func record(t *testing.T, pid int, opts Options, tune ...func(*Session)) *live {
 	return l
 }
 
-// stop ends the recording and returns it, checked.
+// stop ends the recording, checks it and returns it.
 func (l *live) stop() *recording.Recording {
 	l.t.Helper()
 	rec := l.stopLossy()
@@ -133,7 +132,7 @@ func (l *live) stop() *recording.Recording {
 	return rec
 }
 
-// stopLossy ends the recording and returns it as it is.
+// stopLossy ends the recording and returns it unchecked.
 func (l *live) stopLossy() *recording.Recording {
 	l.t.Helper()
 	l.cancel()
@@ -161,7 +160,7 @@ func all[F recording.Fact](rec *recording.Recording) []F {
 	return out
 }
 
-// when is the time of a fact.
+// when returns the time of a fact.
 func when(rec *recording.Recording, f recording.Fact) recording.Time {
 	for _, e := range rec.Events {
 		if e.Fact == f {

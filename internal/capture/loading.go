@@ -16,14 +16,14 @@ import (
 // loading is what the programs of a session share while they are loaded.
 type loading struct {
 	mu    sync.Mutex // programs are loaded one after the other
-	types *btf.Cache // of the kernel: to read them takes longer than most programs do; nil: they are not kept
+	types *btf.Cache // the kernel's types: reading them takes longer than loading most programs; nil: they are not kept
 	trap  struct {
 		once sync.Once
-		took time.Duration // in a loop of its own
+		took time.Duration // in a tight loop
 	}
 }
 
-// with has something loaded that uses the kernel's types.
+// with calls load, which uses the kernel's types.
 func (l *loading) with(load func(types *btf.Cache)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +34,7 @@ func (l *loading) with(load func(types *btf.Cache)) {
 	load(types)
 }
 
-// done gives back what was kept of the kernel's types, which is tens of MB.
+// done frees the kernel's types, which take tens of MB.
 func (l *loading) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,8 +42,8 @@ func (l *loading) done() {
 	debug.FreeOSMemory()
 }
 
-// loopTrap is what one hit of a probe takes in a loop of its own, measured with the first program
-// that asks. The kernel takes the probe away beside, which takes it most of the time.
+// loopTrap returns what one hit of a probe takes in a tight loop. The first call measures it, with its program. The
+// probe is removed in the background, because that is what takes the kernel most of the time.
 func (s *Session) loopTrap(program *ebpf.Program) time.Duration {
 	t := &s.loading.trap
 	t.once.Do(func() {
@@ -54,14 +54,14 @@ func (s *Session) loopTrap(program *ebpf.Program) time.Duration {
 	return t.took
 }
 
-// trapCost is what one hit of a probe takes of a busy service on this machine, without
-// the program, which the kernel's own statistics of programs do not hold.
+// trapCost returns what one hit of a probe costs a busy service on this machine, without the program. The kernel's
+// own statistics of programs do not include this.
 func (s *Session) trapCost(program *ebpf.Program) time.Duration {
 	return inService * s.loopTrap(program)
 }
 
-// sharing has an object of probes loaded, which uses the recorder's maps. An error stands in for a
-// kernel that refuses its programs.
+// sharing loads an object of probes that uses the recorder's maps. In tests an error stands in for a kernel that
+// refuses its programs.
 func (s *Session) sharing(group string, spec *ebpf.CollectionSpec, load func(*ebpf.CollectionOptions) error) (err error) {
 	if slices.Contains(s.opts.Refuse, group) {
 		return errForTest

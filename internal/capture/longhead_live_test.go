@@ -13,7 +13,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A signature and a session's token come before what is asked for.
+// A signature and a session token precede the name of the operation.
 func TestLongHead(t *testing.T) {
 	const port = 21042
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))

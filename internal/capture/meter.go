@@ -15,13 +15,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// meteredProgram is a program and the hook whose facts are lost when it is skipped.
+// meteredProgram is a program, with the hook whose facts are lost when it is skipped.
 type meteredProgram struct {
 	hook    string
 	program *ebpf.Program
 }
 
-// meter reads what the recorder costs and what it lost.
+// meter measures what the recorder costs and what it lost.
 type meter struct {
 	programs []meteredProgram
 	costs    *ebpf.Map
@@ -32,9 +32,9 @@ type meter struct {
 	budgeted []*budgetedProbe
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
-	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
+	reported map[uint32]uint64 // losses already reported, by cpu*HOOKS+hook
 	lost     int64
-	since    recording.Time // of the last reading
+	since    recording.Time // time of the last reading
 }
 
 func newMeter(programs []meteredProgram, costs *ebpf.Map) *meter {
@@ -43,13 +43,13 @@ func newMeter(programs []meteredProgram, costs *ebpf.Map) *meter {
 	return m
 }
 
-// rebase makes the cost so far count for nothing.
+// rebase excludes the cost so far.
 func (m *meter) rebase() {
 	m.base = m.read()
 	m.since = clock()
 }
 
-// clock reads CLOCK_MONOTONIC, the clock of every fact.
+// clock reads CLOCK_MONOTONIC, the clock of all facts.
 func clock() recording.Time {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
@@ -58,8 +58,7 @@ func clock() recording.Time {
 	return recording.Time(ts.Nano())
 }
 
-// computed returns the processor time that a function takes: none of what it waits for a processor, as
-// it does where those are busy.
+// computed returns the processor time that a function uses, without the time that it waits for a processor.
 func computed(do func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -108,7 +107,7 @@ func (m *meter) read() recording.Overhead {
 	return o
 }
 
-// probes is what those took that are in the code of watched processes alone.
+// probes returns the cost of the probes in the code of watched processes.
 func (m *meter) probes() (ns int64) {
 	if m.tls != nil {
 		ns += m.tls.cost()
@@ -122,11 +121,11 @@ func (m *meter) probes() (ns int64) {
 	return ns
 }
 
-// spent is the cost since an earlier reading. Both are estimates from samples, and the later one
-// may be the lower: then next to nothing was spent.
+// spent returns the cost since an earlier reading. Both readings are estimates from samples, so the later one may be
+// lower: then almost nothing was spent.
 func spent(now, before int64) int64 { return max(0, now-before) }
 
-// writes is how often watched processes wrote to sockets, also while recording paused.
+// writes returns how often watched processes wrote to sockets, including while recording paused.
 func (m *meter) writes() (n int64) {
 	var perCPU []probesCost
 	if m.costs.Lookup(uint32(probesProgramPROGRAM_WRITE), &perCPU) != nil {
@@ -138,8 +137,7 @@ func (m *meter) writes() (n int64) {
 	return n
 }
 
-// estimate is the time of all runs, in ns, from those that were timed: one in
-// METER_EVERY, by the programs themselves.
+// estimate returns the time of all runs, in ns, from the timed runs: the programs time one run in METER_EVERY.
 func (c probesCost) estimate() int64 { return c.scaled(c.Ns) }
 
 // inside is the part of that on threads of watched processes.
@@ -152,7 +150,7 @@ func (c probesCost) scaled(ns uint64) int64 {
 	return int64(float64(ns) / float64(c.Timed) * float64(c.Runs))
 }
 
-// residentBytes is the memory that dwell holds now; 0 if it cannot be read.
+// residentBytes returns dwell's current resident memory; 0 if it cannot be read.
 func residentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -165,7 +163,7 @@ func residentBytes() int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// overhead is the cost since the recording began.
+// overhead returns the cost since the recording began.
 func (m *meter) overhead(events int64) *recording.Overhead {
 	o := m.read()
 	o.UserCPU -= m.base.UserCPU
@@ -174,7 +172,7 @@ func (m *meter) overhead(events int64) *recording.Overhead {
 	return &o
 }
 
-// hookNames names enum hook of abi.h.
+// hookNames maps enum hook of abi.h to names.
 func hookNames() [probesHookHOOKS]string {
 	return [...]string{
 		probesHookHOOK_SCHED: recording.HookSched, probesHookHOOK_PROCESSES: recording.HookProcesses,
@@ -184,7 +182,7 @@ func hookNames() [probesHookHOOKS]string {
 	}
 }
 
-// losses are the events lost since the last call.
+// losses returns the events lost since the last call.
 func (m *meter) losses(o *sharedObjects) (events []recording.Event, err error) {
 	now := clock()
 	for hook, name := range hookNames() {
@@ -200,7 +198,7 @@ func (m *meter) losses(o *sharedObjects) (events []recording.Event, err error) {
 				continue
 			}
 			m.reported[index] = l.Count
-			if failed := o.Reported.Put(index, l.Count); failed != nil { // the next is told to begin with this
+			if failed := o.Reported.Put(index, l.Count); failed != nil { // the next loss is reported to begin at this one
 				err = fmt.Errorf("acknowledge losses: %w", failed)
 			}
 			m.lost += int64(n)
@@ -217,8 +215,8 @@ func lossEvent(hook string, cpu int64, l probesLoss) recording.Event {
 		Hook: hook, CPU: cpu, Count: int64(l.Count), From: recording.Time(l.First)}}
 }
 
-// recursion counts runs that the kernel skipped because another program was running
-// on that CPU. It does not tell which CPU: -1.
+// recursion counts runs that the kernel skipped because another program was running on that CPU. It does not report
+// which CPU: -1.
 func (m *meter) recursion(now recording.Time) []recording.Event {
 	var events []recording.Event
 	for _, p := range m.programs {
@@ -238,8 +236,8 @@ func (m *meter) recursion(now recording.Time) []recording.Event {
 	return events
 }
 
-// wallClock pairs the clocks. The kernel tells when tasks started by one that goes on
-// while the host is suspended.
+// wallClock pairs the clocks. The kernel reports the start times of tasks on a clock that continues while the host is
+// suspended.
 func wallClock() recording.Event {
 	fact := &recording.Clock{Wall: time.Now().UnixNano()}
 	now := clock()
@@ -252,5 +250,5 @@ func wallClock() recording.Event {
 	return recording.Event{Time: now, Fact: fact}
 }
 
-// suspendedAtLeast tells a suspension from the time between two readings of clocks.
+// suspendedAtLeast distinguishes a suspension from the time between two readings of clocks.
 const suspendedAtLeast = int64(time.Second)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// One run in 64 is timed: the mean of those may fall by more than new runs add.
+// One run in 64 is timed: the mean of the timed runs may fall by more than new runs add.
 func TestCostsAreNeverNegative(t *testing.T) {
 	before := probesCost{Runs: 64, Timed: 1, Ns: 1000}.estimate()
 	now := probesCost{Runs: 70, Timed: 2, Ns: 1200}.estimate()
@@ -23,7 +23,7 @@ func TestCostsAreNeverNegative(t *testing.T) {
 	}
 }
 
-// Who waits computes nothing: on a busy host that is most of what a clock on the wall says.
+// Waiting does not count as computing: on a busy host most wall-clock time is waiting.
 func TestWaitingIsNotComputed(t *testing.T) {
 	began := time.Now()
 	cost := computed(func() { <-time.After(50 * time.Millisecond) })

@@ -16,8 +16,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// glibc sends the questions for both address families in one call, and each of them
-// is recorded once.
+// glibc sends the queries for both address families in one call, and each of them is recorded once.
 func TestLookup(t *testing.T) {
 	const server = "127.0.0.91"
 	served, err := names.Serve(server, func() time.Duration { return 0 })
@@ -29,7 +28,7 @@ func TestLookup(t *testing.T) {
 	if err := os.WriteFile(config, []byte("nameserver "+server+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// In a mount namespace of its own, with its own configuration of the resolver.
+	// In its own mount namespace, with its own resolver configuration.
 	within := names.Within(config, python(t)+" testdata/server.py resolve 0")
 	client := start(t, 0, within...)
 	l := record(t, client.Process.Pid, Options{})
@@ -61,8 +60,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Go's listeners are Multipath TCP where the kernel allows it. A client that speaks
-// it too is read from a socket whose handshake nobody sees.
+// Go's listeners use Multipath TCP if the kernel allows it. If the client supports it too, data is read from a socket
+// whose handshake is not seen.
 func TestMultipathTCP(t *testing.T) {
 	const port = 21036
 	binary := filepath.Join(t.TempDir(), "goserver")

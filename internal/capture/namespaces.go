@@ -18,9 +18,9 @@ import (
 // maxNamespaces bounds the network namespaces in which a thread is kept.
 const maxNamespaces = 64
 
-// namespaces are the network namespaces of watched processes. What the kernel shows of one
-// only to who is in it is asked for by a thread that is kept there, entered while the
-// recorder still had the right to.
+// namespaces are the network namespaces of watched processes. The kernel shows some data of a namespace only from
+// within it. A thread that is kept in the namespace reads it; the thread entered while the recorder still had the
+// right to.
 type namespaces struct {
 	mu      sync.Mutex
 	threads map[uint32]chan<- func() // nil: could not be entered
@@ -59,11 +59,11 @@ func (n *namespaces) enter(pid int) error {
 	return nil
 }
 
-// stay keeps a thread that enters somewhere, and does there what it is sent.
+// stay keeps a thread that calls enter and then runs the functions that it is sent.
 func stay(enter func() error) chan<- func() {
 	work := make(chan func())
 	go func() {
-		runtime.LockOSThread() // for good: the thread ends here, and is in no other namespace again
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine and never returns to another namespace
 		if enter() != nil {
 			return
 		}
@@ -83,11 +83,11 @@ func setns(pid int) error {
 	return unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET)
 }
 
-// errUnentered says that what is in some namespace is not known.
+// errUnentered means that data of some namespace is not known.
 var errUnentered = errors.New("a network namespace of the service could not be entered")
 
-// each does something in every namespace, one after the other. It fails with errUnentered,
-// after all others, if there is one that could not be entered.
+// each calls do in every namespace, one after the other. If one could not be entered, it fails with errUnentered
+// after all others.
 func (n *namespaces) each(do func() error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -120,8 +120,7 @@ func (n *namespaces) Close() error {
 	return nil
 }
 
-// enter makes the sockets of a process's network namespace known; where that is impossible
-// it is said.
+// enter makes the sockets of a process's network namespace visible. If that is impossible, it notes that.
 func (s *Session) enter(pid int) {
 	if err := s.spaces.enter(pid); err != nil && !gone(err) {
 		s.decoder.noteOnce([]recording.Missing{missingFact("namespaces", fmt.Sprintf(

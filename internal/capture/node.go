@@ -8,9 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// nodeProbe tells which callback resolved a promise: what awaits that goes on under no id, and
-// whose it is is known from the callback's. It tells of the callbacks of the thread pool's work too,
-// and of messages to and from other threads.
+// nodeProbe reports which callback resolved a promise. Code that awaits the promise continues without an id, so its
+// request is known only from that callback. It also reports callbacks of thread pool work, and messages to and from
+// other threads.
 func nodeProbe() budgetedProbe {
 	return budgetedProbe{what: "Node", group: "node-promises", name: promiseResolved, spec: loadNode, loops: hitInNode}
 }
@@ -26,19 +26,19 @@ const (
 	portTakes       = "port_takes"
 )
 
-// hitInNode was measured: a service that resolved 13 promises for each request, on a machine
-// where a trap took 0.75 us in a loop, took 2.1 us more for each.
+// hitInNode was measured: on a machine where a trap took 0.75 us in a loop, a service that resolved 13 promises per
+// request took 2.1 us more for each.
 const hitInNode = 3
 
 // nodeFound is where a Node process resolves promises, or why that is not known.
 type nodeFound struct {
-	pid     int // 0: it is no Node process whose ids are known
+	pid     int // 0: not a Node process whose ids are known
 	site    probeSite
 	places  map[string][]uint64 // offsets by program
 	missing []recording.Missing
 }
 
-// findPromises finds where a Node process resolves promises, and readies the telling of it.
+// findPromises finds where a Node process resolves promises, and prepares w to report it.
 func (s *Session) findPromises(pid int, w *probesWatch) nodeFound {
 	found, err := s.files.NodeResolves(pid)
 	if err != nil {
@@ -62,14 +62,13 @@ func (s *Session) findPromises(pid int, w *probesWatch) nodeFound {
 	if found.WorkDone != 0 {
 		places[workDone] = []uint64{found.WorkDone}
 	}
-	if p := found.Ports; p.Posts != 0 && p.Wakes != 0 && p.Takes != 0 { // one without the others tells nothing
+	if p := found.Ports; p.Posts != 0 && p.Wakes != 0 && p.Takes != 0 { // all three are needed
 		places[portPosts], places[portWakes], places[portTakes] = []uint64{p.Posts}, []uint64{p.Wakes}, []uint64{p.Takes}
 	}
 	return nodeFound{pid: pid, site: probeSite{pid: pid, file: found.File}, places: places}
 }
 
-// hookNode tells who resolves promises in a process from now on. It returns what stands in the
-// way.
+// hookNode starts to report which callbacks resolve promises in a process. It returns what prevents that.
 func (s *Session) hookNode(f *nodeFound) []recording.Missing {
 	if f.pid == 0 || f.missing != nil {
 		return f.missing
@@ -80,14 +79,14 @@ func (s *Session) hookNode(f *nodeFound) []recording.Missing {
 	return nil
 }
 
-// hookNodeLater does so beside the recording: the kernel takes its time.
+// hookNodeLater calls hookNode in the background, because the kernel takes long.
 func (s *Session) hookNodeLater(f nodeFound) {
 	if f.pid != 0 {
 		s.workers.Go(func() { s.node.note(s.hookNode(&f)...) })
 	}
 }
 
-// followNode ends the probes of processes that have ended or that they cost too much.
+// followNode removes the probes of processes that have ended, or for which the probes cost too much.
 func (s *Session) followNode(ended []uint32) {
 	d := s.decoder
 	for _, pid := range d.promisesSpent {
@@ -107,5 +106,5 @@ func (s *Session) followNode(ended []uint32) {
 	d.promisesSpent, d.workSpent = d.promisesSpent[:0], d.workSpent[:0]
 }
 
-// missingPromises says what is not known of the promises of Node.
+// missingPromises notes what is not known about the promises of Node.
 func missingPromises(why string) recording.Missing { return missingFact("promises", why) }

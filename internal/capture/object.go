@@ -14,17 +14,17 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// object is a file of programs whose maps are in the kernel. Its groups are loaded one by
-// one, so that one that is refused takes none along.
+// object is a file of programs whose maps are loaded. Its groups are loaded one by one, so that a refused group does
+// not affect others.
 type object struct {
 	spec   *ebpf.CollectionSpec
 	maps   *ebpf.Collection     // with the variables
-	byName map[string]*ebpf.Map // all maps, also those that were handed over
-	refuse []string             // groups and programs that are not to be loaded, for tests
+	byName map[string]*ebpf.Map // all maps, including shared ones
+	refuse []string             // groups and programs that must not be loaded, for tests
 	groups []*loaded
 }
 
-// newObject loads the maps of an object, but for those that it shares with the recorder.
+// newObject loads the maps of an object, except those that it shares with the recorder.
 func (s *Session) newObject(spec *ebpf.CollectionSpec) (*object, error) {
 	var shared map[string]*ebpf.Map
 	if s.recorder != nil {
@@ -39,28 +39,28 @@ func (s *Session) newObject(spec *ebpf.CollectionSpec) (*object, error) {
 	return &object{spec: spec, maps: coll, byName: maps.Clone(coll.Maps), refuse: s.opts.Refuse}, nil
 }
 
-// sharing are the options with which an object uses the maps that it declares like another.
+// sharing returns the options with which an object uses the shared maps that it also declares.
 func sharing(spec *ebpf.CollectionSpec, shared map[string]*ebpf.Map) *ebpf.CollectionOptions {
 	both := maps.Clone(shared)
 	maps.DeleteFunc(both, func(name string, _ *ebpf.Map) bool { return spec.Maps[name] == nil || strings.HasPrefix(name, ".") })
 	return &ebpf.CollectionOptions{MapReplacements: both}
 }
 
-// loaded is a group as this kernel takes it.
+// loaded is a group as this kernel accepts it.
 type loaded struct {
 	group
 	object   *object
-	way      []string        // by which; nil: by none
-	programs []*ebpf.Program // of it
-	links    []link.Link     // of those that are attached
-	refusals []*Refusal      // of the ways before it, or of all
+	way      []string        // the way used; nil: none
+	programs []*ebpf.Program // of that way
+	links    []link.Link     // of the attached programs
+	refusals []*Refusal      // of the ways tried before it, or of all ways
 }
 
-// ok reports whether the group does its work.
+// ok reports whether the group is active.
 func (l *loaded) ok() bool { return l.way != nil }
 
-// load loads a group and attaches it, by the first way that the kernel takes. Its types are
-// read once for all groups.
+// load loads a group and attaches it, using the first way that the kernel accepts. The kernel's types are read once
+// for all groups.
 func (o *object) load(g group, types *btf.Cache) *loaded {
 	l := &loaded{group: g, object: o}
 	o.groups = append(o.groups, l)
@@ -106,7 +106,7 @@ func (o *object) program(group, name string, types *btf.Cache) (*ebpf.Program, e
 	return coll.DetachProgram(name), nil
 }
 
-// allLoaded gives the code of the programs back, and its types: what is wanted is in the kernel.
+// allLoaded frees the code of the programs and its types: the kernel has copies.
 func (o *object) allLoaded() {
 	o.spec.Types = nil
 	for _, spec := range o.spec.Programs {
@@ -114,9 +114,8 @@ func (o *object) allLoaded() {
 	}
 }
 
-// attach attaches the programs that have one place in the kernel. What is run on demand is
-// opened once, as some kernels refuse it only then; probes are attached when there is a
-// process for them.
+// attach attaches the programs that have a fixed place in the kernel. Iterators are opened once, because some kernels
+// refuse them only then. Probes are attached when there is a process for them.
 func (l *loaded) attach() *Refusal {
 	for i, name := range l.way {
 		attached, err := l.object.attach(name, l.programs[i])
@@ -148,7 +147,7 @@ func (o *object) attach(name string, program *ebpf.Program) (link.Link, error) {
 	return nil, nil
 }
 
-// iterator are the options of an iterator: one over a map goes over that of sockets.
+// iterator returns the options of an iterator. An iterator over a map uses the map of sockets.
 func (o *object) iterator(name string, program *ebpf.Program) link.IterOptions {
 	opts := link.IterOptions{Program: program}
 	if o.spec.Programs[name].AttachTo == "bpf_sk_storage_map" {
@@ -157,13 +156,13 @@ func (o *object) iterator(name string, program *ebpf.Program) link.IterOptions {
 	return opts
 }
 
-// inOneNamespace reports whether an iterator sees the sockets of one network namespace.
+// inOneNamespace reports whether an iterator sees the sockets of one network namespace only.
 func (o *object) inOneNamespace(name string) bool {
 	at := o.spec.Programs[name].AttachTo
 	return at == "tcp" || at == "unix"
 }
 
-// detach takes the programs away from their places, until they are attached again.
+// detach detaches the programs until they are attached again.
 func (l *loaded) detach() error {
 	var errs []error
 	for _, attached := range l.links {
@@ -173,7 +172,7 @@ func (l *loaded) detach() error {
 	return errors.Join(errs...)
 }
 
-// Close gives the group up.
+// Close unloads the group.
 func (l *loaded) Close() error {
 	err := l.detach()
 	for _, program := range l.programs {
@@ -183,7 +182,7 @@ func (l *loaded) Close() error {
 	return err
 }
 
-// Close gives all groups up, and the maps.
+// Close unloads all groups and the maps.
 func (o *object) Close() error {
 	var errs []error
 	for _, l := range o.groups {

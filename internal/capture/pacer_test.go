@@ -34,8 +34,8 @@ func TestPacerRests(t *testing.T) {
 	}
 }
 
-// Recording costs few cycles by its own clocks, and a service does a third less meanwhile: it
-// rests until that is 2 % of all.
+// By its own clocks recording costs few cycles, but the service's throughput falls by a third: dwell rests until the
+// loss is 2 % of the total.
 func TestPacerRestsByWhatIsLost(t *testing.T) {
 	p := pacer{}
 	s := stretch{took: time.Second, events: 70_000, cost: 25 * time.Millisecond, busy: 2 * time.Second, scarce: true, writes: 8000}

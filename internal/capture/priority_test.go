@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// niceness is that of the thread that asks.
+// niceness returns the nice value of the calling thread.
 func niceness(t *testing.T) int {
 	t.Helper()
 	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
@@ -24,7 +24,7 @@ func TestWorkThatCanWaitLetsTheServiceGoFirst(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // for good: the thread ends here, and its priority with it
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine, and its priority with it
 		standBack(unix.Gettid())
 		after = niceness(t)
 	}()

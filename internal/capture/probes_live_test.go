@@ -17,8 +17,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Probes that rest while their process begins to run another program are given up when they
-// are due again: at their offsets that program has other code, which a probe would break.
+// Probes that rest while their process begins to run another program are dropped when they are due again: at their
+// offsets that program has other code, which a probe would break.
 func TestProbesStayOutOfOtherPrograms(t *testing.T) {
 	s, err := Open(Options{})
 	if errors.Is(err, ErrNotPermitted) {
@@ -45,12 +45,12 @@ func TestProbesStayOutOfOtherPrograms(t *testing.T) {
 	sameCode(t, p.Process.Pid, now)
 }
 
-// A process of Node that does so much with files that telling whose each callback is would cost it too
-// much is told of that no longer, but of its promises still.
+// If a Node process performs so many file operations that reporting each callback would cost it too much, callbacks
+// are no longer reported, but promises still are.
 func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	const port = 21063
 	server := start(t, port, "node", "testdata/files.js", fmt.Sprint(port))
-	calm.Try(t, func() []string { // it has the processor that it needs to do so much
+	calm.Try(t, func() []string { // it has the processor that it needs for so many operations
 		l := record(t, server.Process.Pid, Options{Boundaries: true})
 		time.Sleep(2500 * time.Millisecond)
 		rec := l.stop()
@@ -72,7 +72,7 @@ func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	})
 }
 
-// Each message to another thread is told, and each from one: the next is asked for in vain at last.
+// Each message to another thread is reported, and each message from one; the last request for a message finds none.
 func TestMessagesOfWorkerThreads(t *testing.T) {
 	const port, jobs = 21064, 6
 	server := start(t, port, "node", "testdata/worker.js", fmt.Sprint(port))
@@ -107,7 +107,7 @@ func TestMessagesOfWorkerThreads(t *testing.T) {
 	}
 }
 
-// runs waits until a process runs one of some programs.
+// runs waits until a process runs one of several programs.
 func runs(t *testing.T, pid int, names ...string) target.CodeFile {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -129,7 +129,7 @@ func runs(t *testing.T, pid int, names ...string) target.CodeFile {
 	return target.CodeFile{}
 }
 
-// entry is where in an executable its code begins to run.
+// entry returns the position in an executable where its code begins to run.
 func entry(t *testing.T, in target.CodeFile) uint64 {
 	t.Helper()
 	f, err := elf.Open(in.Path)
@@ -146,7 +146,7 @@ func entry(t *testing.T, in target.CodeFile) uint64 {
 	return 0
 }
 
-// sameCode checks that the code of an executable is in memory as it is in the file.
+// sameCode checks that the code of an executable is the same in memory and in the file.
 func sameCode(t *testing.T, pid int, in target.CodeFile) {
 	t.Helper()
 	file, err := in.Open()

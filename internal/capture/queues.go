@@ -12,28 +12,28 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// queueProbes tell who put the work into queues that threads of Python take from them.
+// queueProbes report which thread put the work into queues from which Python threads take it.
 type queueProbes struct {
 	mu      sync.Mutex
 	objects queuesObjects
-	set     *probeSet // nil: they are not loaded
-	err     error     // why not
+	set     *probeSet // nil: not loaded
+	err     error     // why they could not be loaded
 	notes   []recording.Missing
-	waits   map[int]struct{} // the processes that have yet to load what queues are in
+	waits   map[int]struct{} // processes that have not loaded the queue module yet
 }
 
 const (
-	// queueShare is what they may cost, of one CPU.
+	// queueShare is the share of one CPU that they may cost.
 	queueShare = 0.03
-	// queueTraps is what a hit costs, in halves of what the trap of a probe does that is
-	// measured: what takes an item returns, which traps twice, and both hold the interpreter's
-	// lock meanwhile. In a virtual machine a hit took a busy service 14 to 24 us.
+	// queueTraps is the cost of a hit in halves of the measured cost of a probe's trap. Taking an item returns, which
+	// traps twice, and both traps hold the interpreter's lock. In a virtual machine a hit cost a busy service 14 to
+	// 24 us.
 	queueTraps = 5
-	// missingQueues is the code of what is missing.
+	// missingQueues is the code of the Missing facts.
 	missingQueues = "queues"
 )
 
-// load brings the programs into the kernel, once, and finds out what a hit costs.
+// load loads the programs into the kernel, once, and determines the cost of a hit.
 func (q *queueProbes) load(s *Session) error {
 	if q.set != nil || q.err != nil {
 		return q.err
@@ -49,8 +49,8 @@ func (q *queueProbes) load(s *Session) error {
 	return nil
 }
 
-// hook hooks up the probes on a process; an error says what stands in the way. It fails with
-// target.ErrNotReady while the process has loaded no queues.
+// hook attaches the probes to a process; the error says what prevents that. It is target.ErrNotReady while the
+// process has loaded no queues.
 func (q *queueProbes) hook(s *Session, pid int) error {
 	found, err := s.files.FindPythonQueues(pid)
 	if err != nil {
@@ -62,7 +62,7 @@ func (q *queueProbes) hook(s *Session, pid int) error {
 		return err
 	}
 	var probes []probe
-	for _, at := range found.Puts { // the program of these first: what takes an item ends what they begin
+	for _, at := range found.Puts { // first, because taking an item ends what a put begins
 		probes = append(probes, probe{probeSite{pid, found.File, at}, q.objects.QueuePut})
 	}
 	for _, at := range found.Returns {
@@ -71,8 +71,7 @@ func (q *queueProbes) hook(s *Session, pid int) error {
 	return q.set.add(probes)
 }
 
-// hookQueues hooks up the probes on a Python process, now or once it has loaded what queues
-// are in.
+// hookQueues attaches the probes to a Python process, now or when it has loaded the queue module.
 func (s *Session) hookQueues(pid int) {
 	if err := s.queues.hook(s, pid); !errors.Is(err, target.ErrNotReady) {
 		s.queues.note(err)
@@ -96,7 +95,7 @@ func (s *Session) hookQueues(pid int) {
 	})
 }
 
-// await notes that a process is waited for; false: it was before.
+// await records that we wait for a process; it returns false if we already do.
 func (q *queueProbes) await(pid int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,21 +109,21 @@ func (q *queueProbes) await(pid int) bool {
 	return true
 }
 
-// awaited notes that it no longer is.
+// awaited records that we no longer wait for a process.
 func (q *queueProbes) awaited(pid int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.waits, pid)
 }
 
-// hookQueuesLater does so beside the recording: the kernel takes its time.
+// hookQueuesLater calls hookQueues in the background, because the kernel takes long.
 func (s *Session) hookQueuesLater(p target.Process) {
 	if p.Runtime == recording.RuntimePython {
 		s.workers.Go(func() { s.hookQueues(p.PID) })
 	}
 }
 
-// note keeps what stood in the way, to be written by the goroutine that records.
+// note keeps an error, to be written by the recording goroutine.
 func (q *queueProbes) note(err error) {
 	if err == nil || gone(err) {
 		return
@@ -134,7 +133,7 @@ func (q *queueProbes) note(err error) {
 	q.notes = append(q.notes, missingFact(missingQueues, err.Error()))
 }
 
-// takeNotes hands over what stood in the way.
+// takeNotes returns the errors, and clears them.
 func (q *queueProbes) takeNotes() []recording.Missing {
 	q.mu.Lock()
 	defer q.mu.Unlock()

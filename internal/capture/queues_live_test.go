@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// executorScript has an executor of one worker, which takes 20 tasks when told to.
+// executorScript has an executor with one worker that takes 20 tasks when told to.
 const executorScript = `
 import concurrent.futures, socket, sys
 executor = concurrent.futures.ThreadPoolExecutor(1)
@@ -20,7 +20,7 @@ for i in range(20):
     executor.submit(int).result()
 `
 
-// Who takes work from the queue of an executor is recorded, with who had put it in.
+// Taking work from the queue of an executor is recorded, with the thread that had put it in.
 func TestQueuesOfPython(t *testing.T) {
 	const port = 21079
 	p := start(t, port, python(t), "-c", executorScript, fmt.Sprint(port))

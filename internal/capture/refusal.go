@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Refusal is why this kernel does not take a program.
+// Refusal is why this kernel does not accept a program.
 type Refusal struct {
 	Group, Program string
 	Cause          error
-	Log            []string // the verifier's, whole; nil: it did not come to that
+	Log            []string // the verifier's complete log; nil: it was not reached
 }
 
 // errForTest stands in for a kernel that refuses a program.
@@ -32,16 +32,16 @@ func refusal(group, program string, err error) *Refusal {
 	return r
 }
 
-// Error names the program, its group, what the kernel said last, and the remedy.
+// Error names the program, its group, the kernel's last message, and the remedy.
 func (r *Refusal) Error() string {
 	what := "program " + r.Program + " (" + r.Group + ")"
-	if r.Program == "" { // of many, one that the cause names
+	if r.Program == "" { // several programs; the cause names one
 		what = r.Group
 	}
 	return fmt.Sprintf("%s: %s (%s)", what, r.Said(), r.remedy())
 }
 
-// Said is what the kernel said, in a line.
+// Said is the kernel's message in one line.
 func (r *Refusal) Said() string {
 	err := r.Cause
 	var refused *ebpf.VerifierError
@@ -57,10 +57,10 @@ func (r *Refusal) Said() string {
 	return said
 }
 
-// Unwrap implements the convention of errors.
+// Unwrap supports errors.Is and errors.As.
 func (r *Refusal) Unwrap() error { return r.Cause }
 
-// refused is why a group is loaded by none of its ways.
+// refused is why all ways of a group failed.
 func (l *loaded) refused() error {
 	err := error(l.refusals[0])
 	for _, r := range l.refusals[1:] {
@@ -83,7 +83,7 @@ func (r *Refusal) remedy() string {
 	return "see dwell doctor"
 }
 
-// explain names the remedy where nothing can be recorded.
+// explain adds the remedy to an error that prevents recording.
 func explain(err error) error {
 	_, noTypes := os.Stat("/sys/kernel/btf/vmlinux")
 	switch {
@@ -108,13 +108,13 @@ func olderThan(major, minor int) bool {
 	return a < major || a == major && b < minor
 }
 
-// mayLoad reports whether this process has the capabilities that loading needs. A
-// refusal may come as another error: features that may not be probed look absent.
+// mayLoad reports whether this process has the capabilities that loading needs. Without them the kernel may return
+// another error, because features that may not be probed appear to be missing.
 func mayLoad() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
 	if unix.Capget(&header, &sets[0]) != nil {
-		return true // unknown: let the error speak
+		return true // unknown: keep the original error
 	}
 	has := func(capability int) bool {
 		return sets[capability/32].Effective&(1<<(capability%32)) != 0
@@ -122,7 +122,7 @@ func mayLoad() bool {
 	return has(unix.CAP_SYS_ADMIN) || has(unix.CAP_BPF) && has(unix.CAP_PERFMON)
 }
 
-// permitRemedy says what to do for a user whom the kernel refused.
+// permitRemedy is the remedy for a user whom the kernel refused.
 func permitRemedy(user int) string {
 	switch {
 	case user != 0:

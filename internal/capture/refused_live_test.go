@@ -16,12 +16,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// keptRefused is what recording.Late says of what this host dropped on its way out.
+// keptRefused is the value of recording.Late for data that this host dropped on its way out.
 const keptRefused = 2
 
-// A filter of the host's own drops every fourth of a program's large packets on its way out, and
-// the kernel tries again: the recorder says of each call whose request was dropped that its end
-// left late, and why.
+// A filter on this host drops every fourth of a program's large packets on its way out, and the kernel retries. For
+// each call whose request was dropped, the recorder reports that its end left late, and why.
 func TestDropsOfThisHost(t *testing.T) {
 	group, dropped := dropping(t)
 	p := start(t, 0, python(t), "testdata/selfcalls.py")
@@ -54,8 +53,8 @@ func TestDropsOfThisHost(t *testing.T) {
 	}
 }
 
-// dropping makes a control group whose processes' every fourth packet of more than 300 bytes goes
-// nowhere, as a packet filter's rule would have it, and counts those.
+// dropping makes a control group whose processes lose every fourth packet of more than 300 bytes, like a rule of a
+// packet filter. It also counts these packets.
 func dropping(t *testing.T) (group string, dropped func() int) {
 	t.Helper()
 	groups := t.TempDir()

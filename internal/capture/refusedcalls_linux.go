@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusedCalls are what neither a recorder nor its helper does: to run programs, to take over processes, to change
-// what is mounted, the kernel or the clock, to enter name spaces, to reach others. It is no list of what is allowed: an errno where none is
-// foreseen could be taken for "not there", and make a recording wrong without saying so.
+// refusedCalls are system calls that neither a recorder nor its helper makes: running programs, controlling
+// processes, changing mounts, the kernel or the clock, entering namespaces, and opening network connections. It is
+// not a list of allowed calls: an unexpected error from any other call could be taken for "not there", and silently
+// make a recording wrong.
 func refusedCalls() []uint32 {
 	return []uint32{
 		unix.SYS_EXECVE, unix.SYS_EXECVEAT, // first: see starting
@@ -26,14 +27,14 @@ func refusedCalls() []uint32 {
 		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT,
 		unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
-		unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_IO_URING_SETUP, // which does what others are refused
+		unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_IO_URING_SETUP, // it performs what the other calls are refused
 	}
 }
 
-// starting are those of them that a program is started with.
+// starting is how many of them, at the beginning, are needed to start a program.
 const starting = 2
 
-// Offsets in struct seccomp_data, and its verdicts.
+// Offsets in struct seccomp_data, and the filter's results.
 const (
 	callNumber = 0
 	callArch   = 4
@@ -42,8 +43,9 @@ const (
 	otherABI   = 0x40000000 // x32 on x86-64: the same calls under other numbers
 )
 
-// refuseCalls has the kernel refuse these calls (EPERM) to all threads of this process from now on, and all calls by
-// the numbers of another kind of processor. Unlike capabilities the kernel sets it without waiting for threads.
+// refuseCalls makes the kernel refuse these calls (EPERM) for all threads of this process from now on, and all calls
+// that use the numbers of another architecture. Unlike capabilities, the kernel applies this without waiting for
+// threads.
 func refuseCalls(starts bool) error {
 	calls := refusedCalls()
 	if starts {

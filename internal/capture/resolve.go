@@ -14,13 +14,13 @@ import (
 // resolveFor bounds the search for the ids of a runtime that is starting.
 const resolveFor = 20 * time.Second
 
-// askingRest is how many times as long as asking a Python process took it is left alone.
+// askingRest: the pause after examining a Python process is this many times as long as the examination.
 const askingRest = 20
 
 // resolution is what was found out about a process's runtime.
 type resolution struct {
 	process target.Process
-	early   bool // what is searched for its runtime is yet to come
+	early   bool // its runtime was not examined yet
 	watch   probesWatch
 	err     error
 	timers  error // why Node's timers are not probed
@@ -29,7 +29,7 @@ type resolution struct {
 	node    nodeFound
 }
 
-// missing says what the recording lacks because err is not nil.
+// missing returns what the recording lacks because of the errors in r.
 func (r resolution) missing() []recording.Missing {
 	if gone(r.err) {
 		return nil
@@ -53,8 +53,7 @@ func (r resolution) missing() []recording.Missing {
 	return []recording.Missing{missingFact(what, r.err.Error())}
 }
 
-// resolve finds where a process keeps its runtime's ids. A finder of Node's may be
-// passed to be used again; nil makes one.
+// resolve finds where a process keeps its runtime's ids. A finder for Node may be passed for reuse; nil creates one.
 func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolution {
 	r := resolution{process: p}
 	switch p.Runtime {
@@ -94,9 +93,9 @@ func (s *Session) resolveNode(pid int, f *target.NodeFinder, w *probesWatch) err
 	return nil
 }
 
-// probeNode attaches the probes of Node's loop functions to one process. The loop runs
-// timers once a millisecond at most, whatever it does else, so that this one needs no
-// budget: it costs 0.2 % of a CPU at most. Immediates it looks for each time round.
+// probeNode attaches the probes of Node's loop functions to one process. The loop runs timers at most once a
+// millisecond, whatever else it does. So this probe costs at most 0.2 % of a CPU and needs no budget. Immediates are
+// checked in each iteration of the loop.
 func (s *Session) probeNode(pid int) error {
 	if !s.has("node-timers") {
 		return nil
@@ -123,8 +122,8 @@ func (s *Session) probeNode(pid int) error {
 	return nil
 }
 
-// resolveLater describes a process that has just started a program, and goes on
-// asking while its runtime is not ready.
+// resolveLater describes a process that has just started a program, and repeats the search until its runtime is
+// ready.
 func (s *Session) resolveLater(pid int) {
 	s.workers.Go(func() {
 		var finder *target.NodeFinder
@@ -145,16 +144,16 @@ func (s *Session) resolveLater(pid int) {
 			}
 			named = true
 			if p.Runtime == recording.RuntimeNode && finder == nil {
-				finder, _ = s.files.NewNodeFinder(pid) // resolve tells why not
+				finder, _ = s.files.NewNodeFinder(pid) // resolve reports the error
 			}
 			began := time.Now()
 			r := s.resolve(p, finder)
-			if p.Runtime == recording.RuntimePython { // it may load what is looked for, and never use it
+			if p.Runtime == recording.RuntimePython { // it may load the module and never use it
 				wait = max(wait, askingRest*time.Since(began))
 			}
 			if errors.Is(r.err, target.ErrNotReady) && p.Runtime == recording.RuntimePython && told {
 				if time.Now().After(deadline) {
-					wait = max(wait, pythonRetry) // it may never run a loop, and need not
+					wait = max(wait, pythonRetry) // it may never run a loop
 				}
 				if !s.pause(wait) {
 					return
@@ -172,7 +171,7 @@ func (s *Session) resolveLater(pid int) {
 	})
 }
 
-// pause waits; false when the session is over.
+// pause waits; it returns false if the session is over.
 func (s *Session) pause(wait time.Duration) bool {
 	select {
 	case <-s.done:
@@ -182,7 +181,7 @@ func (s *Session) pause(wait time.Duration) bool {
 	}
 }
 
-// deliver passes a resolution to Run; false when the session is over.
+// deliver passes a resolution to Run; it returns false if the session is over.
 func (s *Session) deliver(r resolution) bool {
 	select {
 	case s.resolved <- r:

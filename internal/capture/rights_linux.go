@@ -16,19 +16,19 @@ import (
 	"github.com/getdwell/dwell/internal/capture/unwind"
 )
 
-// examining are the capabilities that it takes to look at the processes of others.
+// examining returns the capabilities needed to examine other users' processes.
 func examining() []cap.Value {
 	return []cap.Value{
-		cap.SYS_PTRACE,         // what /proc says of them, and their memory
+		cap.SYS_PTRACE,         // their /proc entries and their memory
 		cap.DAC_READ_SEARCH,    // their executables
-		cap.CHECKPOINT_RESTORE, // the very files that they have mapped
+		cap.CHECKPOINT_RESTORE, // the files that they have mapped
 	}
 }
 
-// needed are the capabilities that a running session goes on using, in this process or in its helper.
+// needed returns the capabilities that a running session continues to use, in this process or in its helper.
 func needed() []cap.Value { return append(recordingOn(), examining()...) }
 
-// recordingOn are those that it takes to record.
+// recordingOn returns those needed to record.
 func recordingOn() []cap.Value {
 	return []cap.Value{
 		cap.BPF,     // maps: new processes, counters
@@ -36,39 +36,39 @@ func recordingOn() []cap.Value {
 	}
 }
 
-// Keeping says what a running recorder goes on doing.
+// Keeping says what a running recorder will still do.
 type Keeping struct {
-	Runs    bool                     // it goes on to start programs: it is not confined
-	Places  []string                 // directories in which it goes on to rename and remove files
-	Started bool                     // it ends programs that it started
-	Helper  func() (*os.File, error) // starts a process that does Help, and returns this end of a connection to it
-	PIDs    []int                    // who is watched, and all that belong to them
-	Groups  []string                 // and who is in these control groups, as procfs.Watched has them
+	Runs    bool                     // start programs: it is not confined
+	Places  []string                 // directories in which it will rename and remove files
+	Started bool                     // end programs that it started
+	Helper  func() (*os.File, error) // starts a process that runs Help, and returns this end of a connection to it
+	PIDs    []int                    // watched processes, and all that belong to them
+	Groups  []string                 // processes in these control groups too, as in procfs.Watched
 }
 
-// joiningTakes are those that it takes besides until all has joined.
+// joiningTakes returns those that are needed in addition until everything has joined.
 func joiningTakes() []cap.Value {
-	return []cap.Value{cap.SYSLOG} // the addresses of the kernel's symbols, which the stack profiler wants
+	return []cap.Value{cap.SYSLOG} // the addresses of the kernel's symbols, for the stack profiler
 }
 
-// DropRights gives up, for all threads and for good, every capability that a session does not need once it records, but
-// for those that DropLast gives up. Those
-// that it takes to examine processes a helper keeps; where there can be none this process does, which is an error.
-// Call it when all sessions are open: opening another one afterwards may fail. Each thread takes part in it: where one
-// waits for a file system that does not answer, nothing is given up.
+// DropRights permanently drops, for all threads, every capability that a session does not need once it records,
+// except those that DropLast drops. A helper keeps the capabilities for examining processes. If there can be no
+// helper, this process keeps them, and DropRights returns an error. Call it when all sessions are open: opening
+// another one afterwards may fail. Each thread takes part: if one waits for a file system that does not answer,
+// nothing is dropped.
 func DropRights(k Keeping) error {
 	keep := recordingOn()
 	if k.Started {
 		keep = append(keep, cap.KILL)
 	}
-	_ = unwind.RaiseMemlock() // while there are rights to; where that fails, stacks say so
+	_ = unwind.RaiseMemlock() // while it is permitted; if it fails, the stack profiler reports that
 	unhelped := k.help()
 	if unhelped != nil {
 		keep = append(keep, examining()...)
 		unhelped = fmt.Errorf("those to examine processes are kept, as there is no helper for that: %w", unhelped)
 	}
 	err := elffile.UnlessWaiting(func() error {
-		if err := dropRights(keep, joiningTakes()...); err != nil || k.Runs || unhelped != nil { // who is confined can look into no process
+		if err := dropRights(keep, joiningTakes()...); err != nil || k.Runs || unhelped != nil { // a confined process cannot examine others
 			return err
 		}
 		return confine(k.Places)
@@ -82,7 +82,7 @@ func DropRights(k Keeping) error {
 	return nil
 }
 
-// DropLast gives up, after DropRights, what a session does not need once all has joined.
+// DropLast drops, after DropRights, what a session does not need once everything has joined.
 func DropLast() error {
 	rights, err := cap.GetProc().Dup()
 	if err != nil {
@@ -97,10 +97,10 @@ func DropLast() error {
 	return nil
 }
 
-// help has a helper asked from now on.
+// help starts a helper and uses it from now on.
 func (k Keeping) help() error {
 	if ok, err := cap.GetProc().GetFlag(cap.Effective, cap.SYS_PTRACE); err != nil || !ok {
-		return err // there is nothing that it could keep
+		return err // there is no right that it could keep
 	}
 	end, err := k.Helper()
 	if err != nil {
@@ -109,11 +109,11 @@ func (k Keeping) help() error {
 	return procfs.Use(end, procfs.Watched{PIDs: k.PIDs, Groups: k.Groups})
 }
 
-// errNoRights says that a helper would be of no use.
+// errNoRights means that a helper would be of no use.
 var errNoRights = errors.New("it has not the right to")
 
-// Help examines processes for a recorder, at the other end of a connection, until that ends. It is the work of a process of
-// its own, which keeps no other rights than those that this takes.
+// Help examines processes for a recorder at the other end of a connection, until that is closed. It must run in a
+// process of its own, which keeps only the rights needed for this.
 func Help(recorder *os.File) error {
 	return procfs.Serve(recorder, func() error {
 		err := dropRights(examining())
@@ -127,11 +127,12 @@ func Help(recorder *os.File) error {
 	})
 }
 
-// GiveUpAll gives up, for all threads and for good, every capability, and the calls that a recorder is refused: for a
-// process that has open what it reads and writes.
+// GiveUpAll permanently drops, for all threads, every capability, and the calls that a recorder is refused. It is for
+// a process that already has its input and output open.
 func GiveUpAll() error { return errors.Join(dropRights(nil), confine(nil), refuseCalls(false)) }
 
-// dropRights gives up all but these, and those of besides, which cannot be had back once they are gone.
+// dropRights permanently drops all capabilities except keep and besides; those of besides cannot be regained once
+// dropped.
 func dropRights(keep []cap.Value, besides ...cap.Value) error {
 	have := cap.GetProc()
 	kept, err := among(have, keep)
@@ -150,7 +151,7 @@ func dropRights(keep []cap.Value, besides ...cap.Value) error {
 	return kept.SetProc()
 }
 
-// among are those of the capabilities that a process has.
+// among returns those of the capabilities that a process has.
 func among(have *cap.Set, these []cap.Value) (*cap.Set, error) {
 	set := cap.NewSet()
 	for _, c := range these {
@@ -164,7 +165,7 @@ func among(have *cap.Set, these []cap.Value) (*cap.Set, error) {
 	return set, nil
 }
 
-// dropBound shrinks what a program run later could regain, where we may.
+// dropBound shrinks the capabilities that a program run later could regain, if permitted.
 func dropBound(have, kept *cap.Set) error {
 	if ok, err := have.GetFlag(cap.Effective, cap.SETPCAP); err != nil || !ok {
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The DaemonSet grants what a running session keeps.
+// The DaemonSet grants the rights that a running session keeps.
 func TestDaemonSetGrantsWhatASessionKeeps(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/kubernetes/dwell.yaml")
 	if err != nil {

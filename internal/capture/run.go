@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// drainEvery is how often the ring is emptied. The programs never wake the
-	// recorder: a wake-up for each event would cost more than the event. One costs about
-	// 0.2 ms of CPU whatever there is to do: Go's own monitor wakes with it, many times.
+	// drainEvery is how often the ring is emptied. The programs never wake the recorder, because a wake-up per event
+	// would cost more than the event. Emptying costs about 0.2 ms of CPU, however much there is to do: Go's own
+	// monitor thread wakes with it, many times.
 	drainEvery = 25 * time.Millisecond
 	// tickEvery is the period of clock, cost, host and loss facts, and of flushing.
 	tickEvery = time.Second
-	// early is how long facts are flushed as soon as the ring is emptied: a recorder that is killed in its
-	// first second has recorded something, too.
+	// early is how long facts are flushed each time the ring is emptied, so that a recorder that is killed in its
+	// first second leaves a recording too.
 	early = time.Second
 )
 
@@ -38,8 +38,7 @@ type status struct {
 	cpu     int64
 }
 
-// Stats returns the latest snapshot; it changes once a second. It may be called from
-// any goroutine.
+// Stats returns the latest snapshot, which changes once a second. It may be called from any goroutine.
 func (s *Session) Stats() Stats {
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()
@@ -48,8 +47,8 @@ func (s *Session) Stats() Stats {
 	return stats
 }
 
-// Run records until ctx is done or every watched process has ended, and writes the
-// facts to sink. It returns the first error of sink. It is called once.
+// Run records until ctx is done or every watched process has ended, and writes the facts to sink. It returns the
+// first error of sink. Call it once.
 func (s *Session) Run(ctx context.Context, sink Sink) (err error) {
 	promptly(func() { err = s.run(ctx, sink) })
 	return err
@@ -67,7 +66,7 @@ func (s *Session) run(ctx context.Context, sink Sink) error {
 		return err
 	}
 	s.before = s.measure()
-	if s.opts.Begun != nil && probesHaveLinks() { // others take CAP_SYS_ADMIN
+	if s.opts.Begun != nil && probesHaveLinks() { // other kernels need CAP_SYS_ADMIN
 		s.opts.Begun()
 	}
 	s.startJoining()
@@ -86,7 +85,7 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 	resume := time.NewTimer(tickEvery)
 	defer resume.Stop()
 	resume.Stop()
-	window := tickEvery // how long the next one is
+	window := tickEvery // length of the next window
 	for {
 		select {
 		case <-ctx.Done():
@@ -121,7 +120,7 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 				break
 			}
 			drain.Reset(drainEvery)
-			tick.Reset(window) // the next one is at its end
+			tick.Reset(window) // it ends at the next tick
 		case <-drain.C:
 			err = s.drain(sink)
 			if err == nil && len(s.roots) > 0 && !s.decoder.alive() {
@@ -155,7 +154,7 @@ func (s *Session) apply(r resolution) error {
 	return s.use(r.process.PID, &r.watch, useExisting)
 }
 
-// drain decodes what is in the ring and writes it.
+// drain decodes the content of the ring and writes it.
 func (s *Session) drain(sink Sink) error {
 	began := clock()
 	stacks := s.collectStacks()
@@ -209,8 +208,8 @@ func (s *Session) write(sink Sink) error {
 	return nil
 }
 
-// tick writes the facts of each second. A rest is told of last: a recorder that is killed
-// then leaves no window behind in which nothing was recorded.
+// tick writes the facts of each second. It reports a rest last: if the recorder is then killed, no window without
+// recorded facts remains.
 func (s *Session) tick(sink Sink) error {
 	losses, err := s.meter.losses(&s.objects)
 	if err != nil {
@@ -236,7 +235,7 @@ func (s *Session) tick(sink Sink) error {
 	return sink.Flush()
 }
 
-// host samples the machine around the first watched process that still lives.
+// host samples the machine as seen by the first watched process that is alive.
 func (s *Session) host() []recording.Event {
 	pid := s.livingRoot()
 	if pid == 0 {
@@ -248,12 +247,11 @@ func (s *Session) host() []recording.Event {
 	return append([]recording.Event{{Time: clock(), Fact: &h}}, s.beside()...)
 }
 
-// besideShare bounds what looking at the host's other processes costs: one part in so many
-// of a processor.
+// besideShare bounds the cost of examining the host's other processes: one part in this many of a processor.
 const besideShare = 200
 
-// beside tells which programs that are not watched used the processors since it last did:
-// each second, or as rarely as keeps its cost within bounds on a host with many processes.
+// beside reports which programs that are not watched used the processors since the last call: every second, or less
+// often if the cost would exceed its bound on a host with many processes.
 func (s *Session) beside() (events []recording.Event) {
 	now := clock()
 	if now < s.besideNext {
@@ -271,7 +269,7 @@ func (s *Session) beside() (events []recording.Event) {
 	return events
 }
 
-// livingRoot is the first watched process that still lives; 0 none.
+// livingRoot returns the first watched process that is alive; 0: none.
 func (s *Session) livingRoot() int {
 	for _, pid := range s.roots {
 		if p := s.decoder.processes[uint32(pid)]; p != nil && p.ended == recording.NoTime {
@@ -286,10 +284,10 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 	defer s.status.mu.Unlock()
 	live := &s.decoder.live
 	elapsed := time.Since(s.status.started)
-	cpu, took := cost.UserCPU+cost.BPF, max(elapsed-s.status.stats.Elapsed, shortWindow) // the first is no time
+	cpu, took := cost.UserCPU+cost.BPF, max(elapsed-s.status.stats.Elapsed, shortWindow) // the first value is not a meaningful time
 	rate := int64(math.Round(float64(live.requests-s.status.stats.Requests) / took.Seconds()))
 	if s.paused != recording.NoTime {
-		rate = s.status.stats.Rate // the last that is known
+		rate = s.status.stats.Rate // the last known value
 	}
 	s.status.stats = Stats{
 		Resting: s.paused != recording.NoTime,
@@ -301,8 +299,8 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 	s.status.cpu = cpu
 }
 
-// finish writes what only the end shows: what was merged and held, the state of
-// every thread, and the last counters.
+// finish writes what is known only at the end: merged data that the programs still hold, the state of every thread,
+// and the last counters.
 func (s *Session) finish(sink Sink, reason string) error {
 	steps := []func() error{
 		s.finishStacks,
@@ -336,7 +334,7 @@ func (s *Session) finishDecoder() error {
 	return nil
 }
 
-// keep closes what was opened while running when the session ends.
+// keep registers what was opened while running, to be closed when the session ends.
 func (s *Session) keep(c ...io.Closer) {
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()

@@ -11,13 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// samplePeriod, in ns, is about 5 ms, and no multiple of what timers use. The timer's
-// interrupts are what a sample costs: in a virtual machine, 1 kHz took a tenth of a
-// saturated server's throughput, and the program itself next to nothing.
+// samplePeriod, in ns, is about 5 ms, and not a multiple of usual timer periods. The cost of a sample is the timer's
+// interrupt: in a virtual machine, 1 kHz cost a saturated server a tenth of its throughput, and the program itself
+// almost nothing.
 const samplePeriod = 4_973_000
 
-// startSampling opens the timer of goroutine samples on every CPU, once: only a
-// process that runs Go needs it.
+// startSampling opens the timer of goroutine samples on every CPU, once: only processes that run Go need it.
 func (s *Session) startSampling() error {
 	if s.timers != nil || !s.has("goroutine-samples") {
 		return nil
@@ -50,13 +49,13 @@ func (s *Session) sampleCPU(cpu int) error {
 	return nil
 }
 
-// timers are those of all CPUs.
+// timers are the timers of all CPUs.
 type timers []fileDescriptor
 
 // enable starts them.
 func (t timers) enable() error { return t.set(unix.PERF_EVENT_IOC_ENABLE) }
 
-// disable stops them: a CPU is interrupted no longer.
+// disable stops them, so that the CPUs are no longer interrupted.
 func (t timers) disable() error { return t.set(unix.PERF_EVENT_IOC_DISABLE) }
 
 func (t timers) set(request uint) error {
@@ -68,7 +67,7 @@ func (t timers) set(request uint) error {
 	return nil
 }
 
-// fileDescriptor is an open file without more to it.
+// fileDescriptor is a plain open file descriptor.
 type fileDescriptor int
 
 // Close implements io.Closer.

@@ -22,18 +22,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Session is one recording under way. Open it, Watch the target, then Run.
+// Session is one recording in progress. Open it, Watch the target, then Run.
 type Session struct {
 	opts     Options
 	recorder *object
-	exits    *object // nil: the recorder's own programs see sockets
+	exits    *object // nil: the recorder's own programs observe sockets
 	objects  sharedObjects
 	groups   map[string]*loaded // by name
 	order    []*loaded
 	loading  loading
 	spaces   namespaces
 	reader   *ringbuf.Reader
-	closers  []io.Closer // links and the switch of BPF statistics
+	closers  []io.Closer // links, and the switch for BPF statistics
 	decoder  *decoder
 	meter    *meter
 
@@ -43,24 +43,24 @@ type Session struct {
 	done     chan struct{}   // closed by Close: resolvers give up
 	workers  sync.WaitGroup
 	status   status
-	files    target.Files // what was found in those of the watched processes
+	files    target.Files // what was found in the files of the watched processes
 	roots    []int        // pids given to Watch
 	missing  []recording.Missing
 	begun    recording.Time
-	drained  recording.Time // when the ring was emptied last
+	drained  recording.Time // when the ring was last emptied
 	hooking  hooking
 
 	joining   joining
 	entrance  entrance
-	unwinder  *unwind.Unwinder // nil: takes no stacks
+	unwinder  *unwind.Unwinder // nil: no stacks are taken
 	stacksOff string           // why not, if they are wanted
-	tls       *tlsProbes       // nil: does not name calls over TLS
+	tls       *tlsProbes       // nil: calls over TLS are not named
 
 	goFinder  goFinder
 	goProcs   map[uint32]goProcsAt // by process
-	hooked    chan goHooked        // probes that came to Go programs while running
-	unhooked  map[uint32]struct{}  // processes to which they are to come
-	goLedgers goLedgers            // of what the probes of these two cost
+	hooked    chan goHooked        // probes attached to Go programs while running
+	unhooked  map[uint32]struct{}  // processes to which they will be attached
+	goLedgers goLedgers            // cost of the probes of these two
 	goProbes  goProbes
 	goParks   goParks
 	storage   storageProbes
@@ -68,20 +68,20 @@ type Session struct {
 	node      budgetedProbe
 	queues    queueProbes
 
-	rested      float64                                    // what watched processes wrote a second, in the last rest; 0: there was none
-	resting     func(stretch) (rest, window time.Duration) // how long to pause after it; nil: never
+	rested      float64                                    // writes per second of watched processes in the last rest; 0: there was none
+	resting     func(stretch) (rest, window time.Duration) // how long to pause after a stretch; nil: never
 	before      usage                                      // when the last second of recording ended
 	gaps        uint32                                     // as in common.h
-	paused      recording.Time                             // since when; NoTime: it records
-	throttled   int64                                      // as the host's last fact says
+	paused      recording.Time                             // start of the current pause; NoTime: it records
+	throttled   int64                                      // as in the host's last fact
 	neighbours  target.Neighbours
-	besideSince recording.Time // when those were last looked at
-	besideNext  recording.Time // not before
-	garbage     int            // per cent that were allowed before recording
+	besideSince recording.Time // when other processes were last examined
+	besideNext  recording.Time // not before this time
+	garbage     int            // percent allowed before recording
 }
 
-// garbagePercent is how much garbage a recorder lets come together, in per cent of what it
-// keeps: half of what Go programs do, which takes 6 MB less and 0.3 % of a core more.
+// garbagePercent is how much garbage a recorder accumulates, in percent of its live memory: half of the default of Go
+// programs. That takes 6 MB less and 0.3 % of a core more.
 const garbagePercent = 50
 
 func newSession(opts Options) *Session {
@@ -92,8 +92,8 @@ func newSession(opts Options) *Session {
 	}
 }
 
-// Open loads the programs and attaches them; nothing is recorded until Watch. The
-// error is one of this package's where the system does not allow it.
+// Open loads the programs and attaches them; nothing is recorded until Watch. The error is one of this package's if
+// the system does not allow recording.
 func Open(opts Options) (*Session, error) {
 	s := newSession(opts)
 	if !opts.Everything {
@@ -127,7 +127,7 @@ func (s *Session) start() error {
 	return nil
 }
 
-// Close detaches everything. The target is left as it was.
+// Close detaches everything, and leaves the target unchanged.
 func (s *Session) Close() (err error) {
 	promptly(func() { err = s.close() })
 	return err
@@ -176,7 +176,7 @@ func cpus() int {
 	return n
 }
 
-// describe says what a process is that the kernel named and nobody described yet.
+// describe returns a description of a process that the kernel reported and that is not known yet.
 func (s *Session) describe(pid int) (target.Process, error) {
 	if pid == os.Getpid() {
 		return target.Process{}, fmt.Errorf("watch process %d: it is dwell itself", pid)

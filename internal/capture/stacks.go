@@ -15,9 +15,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// startStacks begins to take stacks, if they are wanted, when the first process is to
-// be watched. Where that is impossible the recording goes on without: it says so, and so
-// does Stats.
+// startStacks begins to take stacks, if they are wanted, when the first process is about to be watched. If that is
+// impossible, the recording continues without stacks, and both the recording and Stats say so.
 func (s *Session) startStacks(pid int) {
 	o := s.opts.Stacks
 	if !o.On || s.unwinder != nil || s.stacksOff != "" {
@@ -35,7 +34,7 @@ func (s *Session) startStacks(pid int) {
 	s.awaitExamined(u, []int{pid})
 }
 
-// noStacks notes why none are taken.
+// noStacks notes why no stacks are taken.
 func (s *Session) noStacks(err error) {
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()
@@ -48,8 +47,8 @@ func (s *Session) haveUnwinder(u *unwind.Unwinder) {
 	s.keep(u)
 }
 
-// examineFor bounds how long it is waited for the processes to be examined. What is not
-// examined by then is counted: its first stacks are missing.
+// examineFor bounds how long we wait for the processes to be examined. Processes not examined by then are counted;
+// their first stacks are missing.
 const examineFor = 2 * time.Second
 
 func (s *Session) awaitExamined(u *unwind.Unwinder, roots []int) {
@@ -57,7 +56,7 @@ func (s *Session) awaitExamined(u *unwind.Unwinder, roots []int) {
 	for _, root := range roots {
 		tree, err := s.files.Tree(root)
 		if err != nil {
-			continue // Watch says why, or it has ended
+			continue // Watch reports why, or it has ended
 		}
 		for _, p := range tree {
 			if p.PID != os.Getpid() && !s.isGate(p) && u.Examine(p.PID) == nil {
@@ -68,9 +67,8 @@ func (s *Session) awaitExamined(u *unwind.Unwinder, roots []int) {
 	u.Await(pids, examineFor)
 }
 
-// mayRunPython reports whether a process of the tree is, or may become, one of Python:
-// all that are not known to be of another runtime. What such a one starts later is not
-// foreseen.
+// mayRunPython reports whether a process of the tree runs Python, or may do so later. That includes all processes
+// that are not known to have another runtime. It does not predict what those start later.
 func (s *Session) mayRunPython(pid int) bool {
 	tree, err := s.files.Tree(pid)
 	if err != nil {
@@ -81,15 +79,14 @@ func (s *Session) mayRunPython(pid int) bool {
 	})
 }
 
-// isGate reports whether a process is dwell itself, about to run the service. A service
-// may be a dwell, too: the one of the demo is.
+// isGate reports whether a process is a dwell process that is about to become the service. A service may be dwell
+// itself, as in the demo.
 func (s *Session) isGate(p target.Process) bool {
 	self, err := os.Executable()
 	return p.PID == s.opts.Launched && err == nil && p.Exe == filepath.Base(self)
 }
 
-// examineStacks has the profiler look at a process that is about to be watched, or has
-// begun to run another program.
+// examineStacks lets the profiler examine a process that is about to be watched, or has begun to run another program.
 func (s *Session) examineStacks(p target.Process) {
 	if s.unwinder == nil || s.isGate(p) {
 		return
@@ -103,8 +100,8 @@ func (s *Session) examineStacks(p target.Process) {
 	}
 }
 
-// collectStacks takes the stacks that have come in. It is called before the ring is
-// drained: whoever appears in a stack was made known in the ring before.
+// collectStacks returns the stacks that have come in. It is called before the ring is drained: threads in these
+// stacks were reported in the ring earlier.
 func (s *Session) collectStacks() unwind.Batch {
 	if s.unwinder == nil {
 		return unwind.Batch{}
@@ -112,11 +109,11 @@ func (s *Session) collectStacks() unwind.Batch {
 	return s.unwinder.Collect()
 }
 
-// declaredAhead is how much earlier than what came in last frames and stacks are declared: those of two CPUs do
-// not come in the order of their times. A reader holds so much of a recording at a time.
+// declaredAhead is how much earlier than the last drain frames and stacks are declared, because events of two CPUs do
+// not arrive in the order of their times. Readers hold this much of a recording in memory at a time.
 const declaredAhead recording.Time = 5e9
 
-// declaring is the time at which what is used from a time on is declared.
+// declaring returns the time at which things first used at from are declared.
 func (s *Session) declaring(from recording.Time) recording.Time {
 	return max(s.begun, min(from, s.drained)-declaredAhead)
 }
@@ -145,7 +142,7 @@ func (s *Session) stacks(b unwind.Batch) {
 	d.note(b.Missing)
 }
 
-// finishStacks ends the taking of stacks.
+// finishStacks stops taking stacks.
 func (s *Session) finishStacks() error {
 	if s.unwinder == nil {
 		return nil

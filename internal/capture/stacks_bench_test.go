@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a stack costs: in the kernel while it is walked, and in the recorder, all of
-// whose work is counted here. Run it with -benchtime=1x: it takes five seconds for each
-// runtime, whatever the count.
+// The cost of a stack: in the kernel while it is walked, and in the recorder, where all work counts. Run it with
+// -benchtime=1x: it takes five seconds for each runtime, whatever the count.
 func BenchmarkStacks(b *testing.B) {
 	for own, argv := range map[string][]string{
 		"Stacks.java": {"java", "testdata/stacks/Stacks.java", "crowd"},
@@ -26,7 +25,7 @@ func BenchmarkStacks(b *testing.B) {
 			log, stop := recordStacks(b, service.Process.Pid, own,
 				Stacks{On: true, Gap: 500 * time.Microsecond, Period: 5 * time.Millisecond})
 			log.await(b, "blocked")
-			time.Sleep(time.Second) // most stacks are known then
+			time.Sleep(time.Second) // most stacks are known by then
 			began, before, walked := ownCPU(b), log.taken(), log.session.unwinder.Cost()
 			time.Sleep(4 * time.Second)
 			cost := log.session.unwinder.Cost()
@@ -41,14 +40,14 @@ func BenchmarkStacks(b *testing.B) {
 	}
 }
 
-// taken is how many stacks were written so far.
+// taken returns how many stacks were written so far.
 func (s *stackLog) taken() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.total
 }
 
-// ownCPU is the CPU time of this process, in ns.
+// ownCPU returns the CPU time of this process, in ns.
 func ownCPU(b *testing.B) int64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

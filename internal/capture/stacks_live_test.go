@@ -16,8 +16,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// stackLog is a Sink that keeps the stacks by what they show of the program's own code,
-// from the innermost frame on, such as "blocked nap stacks.py:17 < hold stacks.py:13".
+// stackLog is a Sink that keeps the stacks as texts of their frames in the program's own code, from the innermost
+// frame on, such as "blocked nap stacks.py:17 < hold stacks.py:13".
 type stackLog struct {
 	session *Session
 	own     string // source file, or executable, whose frames are shown
@@ -86,7 +86,7 @@ func (s *stackLog) find(text string) *recording.StackAt {
 	return nil
 }
 
-// await waits until all stacks have been seen.
+// await waits until all these stacks have been seen.
 func (s *stackLog) await(t testing.TB, wants ...string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); len(wants) > 0; time.Sleep(20 * time.Millisecond) {
@@ -108,8 +108,7 @@ func (s *stackLog) await(t testing.TB, wants ...string) {
 	t.Fatalf("not seen: %q", wants)
 }
 
-// recordStacks watches a process from now on; the function that it returns ends the
-// recording, checks it and returns it.
+// recordStacks watches a process from now on; the returned function ends the recording, checks it and returns it.
 func recordStacks(t testing.TB, pid int, own string, opts Stacks) (log *stackLog, stop func() *recording.Recording) {
 	t.Helper()
 	s, err := Open(Options{Stacks: opts})
@@ -141,7 +140,7 @@ func recordStacks(t testing.TB, pid int, own string, opts Stacks) (log *stackLog
 	}
 }
 
-// recording is what was written, as a reader gives it, and valid.
+// recording returns what was written, as a reader sees it, after validation.
 func (s *stackLog) recording(t testing.TB) *recording.Recording {
 	t.Helper()
 	var text strings.Builder
@@ -167,9 +166,9 @@ func TestStacksOfJava(t *testing.T) {
 	log.await(t,
 		"blocked void Stacks.nap() Stacks.java:12 < void Stacks.hold() Stacks.java:7",
 		"blocked void Stacks.want() Stacks.java:16",
-		"on-cpu double Stacks.burn(int) Stacks.java:2") // which of its lines, compiled code knows roughly
+		"on-cpu double Stacks.burn(int) Stacks.java:2") // for compiled code the line is approximate
 	fmt.Fprintln(service.stdin)
-	log.await(t, "blocked void Stacks.late() Stacks.java:32") // by a thread that was not there before
+	log.await(t, "blocked void Stacks.late() Stacks.java:32") // by a thread that did not exist before
 	stop()
 }
 
@@ -216,9 +215,9 @@ func TestStacksOfNode(t *testing.T) {
 	service := start(t, 0, "node", "testdata/stacks/stacks.js")
 	log, stop := recordStacks(t, service.Process.Pid, "stacks.js", DefaultStacks())
 	keepWriting(t, service)
-	want := []string{"blocked readPipe stacks.js:14", "on-cpu compute stacks.js:"} // optimised code knows its lines roughly
+	want := []string{"blocked readPipe stacks.js:14", "on-cpu compute stacks.js:"} // for optimised code the line is approximate
 	if out, err := exec.Command("node", "--version").Output(); err == nil && !strings.HasPrefix(string(out), "v18.") {
-		want = append(want, "on-cpu <anonymous> stacks.js:23 < search stacks.js:23") // beneath V8's own map, in its own test; not seen with Node 18
+		want = append(want, "on-cpu <anonymous> stacks.js:23 < search stacks.js:23") // beneath V8's own map, in a test of its own; not seen with Node 18
 	}
 	log.await(t, want...)
 	stop()
@@ -246,8 +245,7 @@ func TestStacksOfGo(t *testing.T) {
 	}
 }
 
-// Native code is named by its symbols, and where it has none by its place, never by
-// what happens to be near.
+// Native code is named by its symbols. Without a symbol it is named by its position, never by a nearby symbol.
 func TestStacksOfNativeCode(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"symbols":  {"blocked nap < hold < holder", "blocked hold < holder", "on-cpu burn < main"},

@@ -17,8 +17,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// rubyService is a program of Ruby that says for each line of input where its threads
-// are.
+// rubyService is a Ruby program that prints where its threads are for each line of input.
 type rubyService struct {
 	program
 	out *bufio.Scanner
@@ -49,28 +48,28 @@ func startRuby(t *testing.T) rubyService {
 	return rubyService{program{cmd, in}, bufio.NewScanner(out)}
 }
 
-// rubyThread is a thread as Ruby sees it.
+// rubyThread is a thread as seen by Ruby.
 type rubyThread struct {
 	name, frames string
 	tid          int64
 }
 
-// ask has Ruby say where its threads are.
+// ask makes Ruby print where its threads are.
 func (s rubyService) ask() (threads []rubyThread) {
 	fmt.Fprintln(s.stdin)
 	for s.out.Scan() && s.out.Text() != "" {
 		parts := strings.SplitN(s.out.Text(), " ", 3)
 		tid, err := strconv.ParseInt(parts[1], 10, 64)
 		if err != nil || parts[2] == "" {
-			continue // it has only just been made
+			continue // it was only just created
 		}
 		threads = append(threads, rubyThread{name: parts[0], tid: tid, frames: parts[2]})
 	}
 	return threads
 }
 
-// rubyFrames is a stack as Ruby tells it: methods without their classes, and those
-// written in C at the place of their callers.
+// rubyFrames prints a stack in Ruby's format: methods without their classes, and methods written in C at the place of
+// their callers.
 func (s *stackLog) rubyFrames(id recording.StackID) string {
 	var parts []string
 	unplaced := 0
@@ -97,7 +96,7 @@ func (s *stackLog) rubyFrames(id recording.StackID) string {
 	return strings.Join(parts, " < ")
 }
 
-// byThread is what stacks were seen of each thread while it waited.
+// byThread returns which stacks were seen of each thread while it waited.
 func (s *stackLog) byThread() map[int64]map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +115,7 @@ func (s *stackLog) byThread() map[int64]map[string]bool {
 	return out
 }
 
-// What Ruby says of its threads, dwell sees, frame by frame.
+// dwell sees the stacks that Ruby reports for its threads, frame by frame.
 func TestStacksOfRuby(t *testing.T) {
 	service := startRuby(t)
 	service.ask()

@@ -20,11 +20,11 @@ type storageProbes struct {
 	spent  [storageStorageProgramSTORAGE_PROGRAMS]int64 // ns, at the last reading
 	blocks *ebpf.Map
 	was    map[storageBlockKey]storageBlockStat // at the last reading
-	since  recording.Time                       // of it
+	since  recording.Time                       // time of the last reading
 }
 
-// startStorage loads and attaches the programs that this kernel allows. What it lacks the
-// recording goes on without, and says so.
+// startStorage loads and attaches the programs that this kernel allows. The recording continues without the others,
+// and says so.
 func (s *Session) startStorage() {
 	spec, err := loadStorage()
 	var o *object
@@ -46,8 +46,8 @@ func (s *Session) startStorage() {
 	s.storage.costs, s.storage.blocks = o.byName[storageMapStorageCosts], o.byName[storageMapBlocks]
 }
 
-// storageShare is how much of one CPU each kind of programs may take: a device may do a
-// million requests a second, and a kernel's locks may be as busy.
+// storageShare is the share of one CPU that each kind of program may use: a device may handle a million requests per
+// second, and a kernel's locks may be as busy.
 const storageShare = 0.01
 
 // storageSlots are the groups by the slots of their costs.
@@ -59,7 +59,7 @@ func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]string {
 	}
 }
 
-// keepWithin gives up what took more than its share since the last call, and says so.
+// keepWithin unloads the groups that used more than their share since the last call, and reports that.
 func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []recording.Missing) {
 	for slot, name := range storageSlots() {
 		ns, _ := p.costOf(uint32(slot))
@@ -78,7 +78,7 @@ func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []record
 	return missing
 }
 
-// cost is what the programs took so far, in ns, and of that on threads of watched processes.
+// cost returns the time of the programs so far, in ns, and the part of it on threads of watched processes.
 func (p *storageProbes) cost() (ns, inside int64) {
 	if p.costs == nil {
 		return 0, 0
@@ -101,8 +101,7 @@ func (p *storageProbes) costOf(slot uint32) (ns, inside int64) {
 	return ns, inside
 }
 
-// storageTick tells what each device did since the last tick, and keeps the programs
-// within their budgets.
+// storageTick reports what each device did since the last tick, and keeps the programs within their budgets.
 func (s *Session) storageTick() []recording.Event {
 	p := &s.storage
 	if p.blocks == nil {
@@ -134,7 +133,7 @@ func (p *storageProbes) read(since, now recording.Time) (events []recording.Even
 	return events
 }
 
-// blockOperations names enum block_op of storage.bpf.c in its order.
+// blockOperations are the names of enum block_op of storage.bpf.c, in its order.
 var blockOperations = [...]string{"read", "write", "flush"}
 
 func blockFact(key storageBlockKey, stat, was *storageBlockStat, since recording.Time) *recording.BlockIO {
@@ -151,7 +150,7 @@ func blockFact(key storageBlockKey, stat, was *storageBlockStat, since recording
 	return f
 }
 
-// slotQuantile is the upper bound of the slot in which a quantile lies.
+// slotQuantile returns the upper bound of the slot that contains a quantile.
 func slotQuantile(slots []int64, percent int64) int64 {
 	var all, sum int64
 	for _, n := range slots {
@@ -166,11 +165,10 @@ func slotQuantile(slots []int64, percent int64) int64 {
 	return 0
 }
 
-// maxMemorySamples bounds how many processes' memory is sampled each second: those that
-// were watched first.
+// maxMemorySamples bounds how many processes' memory is sampled each second: those that were watched first.
 const maxMemorySamples = 32
 
-// memory samples the address spaces of the watched processes that live.
+// memory samples the address spaces of the watched processes that are alive.
 func (s *Session) memory() (events []recording.Event) {
 	var pids []uint32
 	for pid, p := range s.decoder.processes {
@@ -192,8 +190,7 @@ func (s *Session) memory() (events []recording.Event) {
 	return events
 }
 
-// mapping decodes a part of an address space that was asked for. Some kernels look for
-// room twice: the second time tells nothing new.
+// mapping decodes a mapping request. Some kernels search for room twice; the second event contains nothing new.
 func (d *decoder) mapping(h *probesHead, e *storageMappingEvent) {
 	f := recording.Mapping{
 		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Syscall: processor.SyscallName(e.Nr),
@@ -209,7 +206,7 @@ func (d *decoder) mapping(h *probesHead, e *storageMappingEvent) {
 	d.emit(d.at, &f)
 }
 
-// sameMapping is within what time two equal requests of a thread are one, in ns.
+// sameMapping is the time, in ns, within which two equal requests of a thread count as one.
 const sameMapping = 20_000
 
 type mappedAt struct {

@@ -14,10 +14,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// storageScript syncs a file 30 times when told to, then reads it through a mapping after
-// the kernel was asked to forget it. It does so again and again: where the disk is another
-// thread of the machine's host, and the host is busy, a page may be there before whoever
-// asks for it has gone to sleep.
+// storageScript syncs a file 30 times when told to, then reads it through a mapping after asking the kernel to drop
+// it from memory. It repeats that, because if a thread of the virtual machine's host serves the disk, and the host is
+// busy, a page may arrive before the reading thread has gone to sleep.
 const storageScript = `
 import mmap, os, sys, time
 path = sys.argv[1] + "/orders.db"
@@ -36,7 +35,7 @@ for i in range(15):
 sys.stdin.readline()
 `
 
-// diskDir is a directory on a disk: a file in memory is never waited for.
+// diskDir returns a directory on a disk, because reads of a file in memory never wait.
 func diskDir(t *testing.T) string {
 	t.Helper()
 	for _, parent := range []string{os.TempDir(), "."} {
@@ -55,7 +54,7 @@ func diskDir(t *testing.T) string {
 	return ""
 }
 
-// filesOf is the recording of a program that ends by itself, and the names of its files.
+// filesOf returns the recording of a program that ends by itself, and the names of its files.
 func filesOf(t *testing.T, l *live) (*recording.Recording, map[recording.FileID]string) {
 	t.Helper()
 	if err := <-l.done; err != nil {
@@ -69,8 +68,8 @@ func filesOf(t *testing.T, l *live) (*recording.Recording, map[recording.FileID]
 	return rec, files
 }
 
-// What a thread does to a file on a disk is recorded: the file that it waits for, by
-// name, its page faults and what came from storage, the mapping, and the device.
+// A thread's use of a file on a disk is recorded: the name of the file for which it waits, its page faults and the
+// bytes from storage, the mapping, and the device.
 func TestStorage(t *testing.T) {
 	const size = 30 * 131072
 	dir := diskDir(t)
@@ -95,7 +94,7 @@ func TestStorage(t *testing.T) {
 			faulted++
 		}
 	}
-	// A sync that does not sleep, or a write that does, leaves less.
+	// A sync that does not sleep, or a write that does, reduces the number.
 	if syncs < 20 || syncs > 30 {
 		t.Errorf("%d sleeps in fsync after a write, of 30 calls", syncs)
 	}
@@ -103,7 +102,7 @@ func TestStorage(t *testing.T) {
 		t.Errorf("%d bytes written, want about %d", out, size)
 	}
 	expectWholeSyncs(t, rec, files, dir)
-	// The mapping is read at 60 places, 15 times; each may bring others with it.
+	// The mapping is read at 60 places, 15 times; each read may bring neighbouring pages into memory.
 	if faulted < 5 || fetched < size/20 {
 		t.Errorf("%d sleeps in page faults of orders.db, %d bytes from storage: want the file to be read", faulted, fetched)
 	}
@@ -125,8 +124,7 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// expectWholeSyncs expects the 30 syncs of orders.db from their beginnings to their ends, where this
-// kernel tells of them.
+// expectWholeSyncs expects the 30 syncs of orders.db from beginning to end, if this kernel reports them.
 func expectWholeSyncs(t *testing.T, rec *recording.Recording, files map[recording.FileID]string, dir string) {
 	t.Helper()
 	var fs unix.Statfs_t
@@ -142,13 +140,13 @@ func expectWholeSyncs(t *testing.T, rec *recording.Recording, files map[recordin
 			whole++
 		}
 	}
-	if whole < 20 || whole > 30 { // one that takes no time is not told of
+	if whole < 20 || whole > 30 { // one that takes no time is not recorded
 		t.Errorf("%d syncs of orders.db, of 30 calls", whole)
 	}
 }
 
-// What joins a recording is not there already: what is loaded twice tells of everything twice, and
-// sums that are read anew go backwards.
+// What joins a recording must not be loaded already: if something is loaded twice, it reports everything twice, and
+// sums that are read again go backwards.
 func TestNothingIsLoadedTwiceWhereOthersJoin(t *testing.T) {
 	p := start(t, 0, python(t), "-c", "input()")
 	joined := make(chan struct{})

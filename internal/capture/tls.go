@@ -16,43 +16,42 @@ import (
 )
 
 const (
-	// tlsHitCost is what one hit of a probe is taken to cost the process that is probed:
-	// as measured in a virtual machine; where nothing is virtual it is a fourth of that.
+	// tlsHitCost is the assumed cost of one hit of a probe to the probed process, as measured in a virtual machine;
+	// without virtualisation it is a fourth of that.
 	tlsHitCost = 8 * time.Microsecond
-	// tlsSaved is for how many seconds credit that is not used adds up: a burst is not
-	// yet a process that is too busy.
+	// tlsSaved is for how many seconds unused credit accumulates: a burst does not mean that a process is too busy.
 	tlsSaved = 5
-	// maxProbed bounds the processes that are probed at a time: each holds descriptors.
+	// maxProbed bounds the processes that are probed at a time, because each uses descriptors.
 	maxProbed = 256
-	// Looks at what a process has mapped: how far apart at least, at first and at most.
+	// Minimum time between examinations of a process's mappings, at first and at most.
 	firstLook, lastLook = time.Second, time.Minute
 )
 
-// tlsProbes probes the functions to which processes hand what is to be encrypted. All
-// methods may be called from any goroutine. Those that the recording itself calls wait
-// for nobody who reads a library or attaches a probe, which takes the kernel long.
+// tlsProbes probes the functions to which processes pass data to be encrypted. All methods may be called from any
+// goroutine. Methods that the recording itself calls never wait for a goroutine that reads a library or attaches a
+// probe, which takes the kernel long.
 type tlsProbes struct {
 	objects struct {
 		Write    *ebpf.Program `ebpf:"tls_write"`
 		WriteEx  *ebpf.Program `ebpf:"tls_write_ex"`
 		Accounts *ebpf.Map     `ebpf:"tls_accounts"`
 	}
-	most time.Duration // credit that a process begins with, and may save
+	most time.Duration // initial and maximum credit of a process
 
 	looking sync.Mutex                          // held by look
-	writers map[target.FileID]target.TLSWriters // of files that were read; none where there are none
+	writers map[target.FileID]target.TLSWriters // of files that were read; empty if a file has none
 
-	mu     sync.Mutex // guards what follows; never held while the kernel works
+	mu     sync.Mutex // guards the following fields; never held while the kernel works
 	probed map[int]*tlsProbed
 	hits   uint64 // of processes that are no longer probed
 	notes  []recording.Missing
 }
 
-// tlsProbed is one process that was looked at.
+// tlsProbed is one process that was examined.
 type tlsProbed struct {
 	links map[target.FileID][]io.Closer
-	spent bool      // it costs too much: never again
-	next  time.Time // when to look at it again, if there is reason to
+	spent bool      // it costs too much: never probe it again
+	next  time.Time // when to examine it again, if there is a reason
 	wait  time.Duration
 }
 
@@ -78,9 +77,8 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 	return p, nil
 }
 
-// look probes the TLS libraries that a process has mapped and that are not probed yet;
-// speaks says that it is known to speak TLS. found is false if it was looked at and has
-// none.
+// look probes the TLS libraries that a process has mapped and that are not probed yet. speaks says that the process
+// is known to speak TLS. found is false if it was examined and has no library.
 func (p *tlsProbes) look(pid int, speaks bool, now time.Time) (found bool, err error) {
 	p.looking.Lock()
 	defer p.looking.Unlock()
@@ -99,7 +97,7 @@ func (p *tlsProbes) look(pid int, speaks bool, now time.Time) (found bool, err e
 	return p.probing(pid), nil
 }
 
-// due reports whether a process is to be looked at now, and notes when it next may be.
+// due reports whether a process should be examined now, and sets when it may be next.
 func (p *tlsProbes) due(pid int, speaks bool, now time.Time) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +112,7 @@ func (p *tlsProbes) due(pid int, speaks bool, now time.Time) (bool, error) {
 	if process.spent || now.Before(process.next) {
 		return false, nil
 	}
-	if speaks { // it is there, or never will be
+	if speaks { // the library is already loaded, or never will be
 		process.wait = min(max(2*process.wait, firstLook), lastLook)
 		process.next = now.Add(process.wait)
 	}
@@ -164,7 +162,7 @@ func (p *tlsProbes) attach(pid int, l target.TLSLibrary, w target.TLSWriters) (l
 	return links, nil
 }
 
-// keep takes the probes of a process over, unless it is not to have any.
+// keep takes over the probes of a process, unless it must not have any.
 func (p *tlsProbes) keep(pid int, file target.FileID, links []io.Closer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +190,7 @@ func (p *tlsProbes) probes(pid int, file target.FileID) bool {
 	return done
 }
 
-// note says what is not named; it is written by the goroutine that records.
+// note notes what is not named; the recording goroutine writes it.
 func (p *tlsProbes) note(why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +213,7 @@ func (p *tlsProbes) probing(pid int) bool {
 	return process != nil && len(process.links) > 0 && !process.spent
 }
 
-// again allows another look at a process that runs another program now.
+// again allows another examination of a process that runs another program now.
 func (p *tlsProbes) again(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +222,7 @@ func (p *tlsProbes) again(pid int) {
 	}
 }
 
-// spent ends the probing of a process that costs too much, for good.
+// spent permanently ends the probing of a process that costs too much.
 func (p *tlsProbes) spent(pid int) {
 	p.mu.Lock()
 	var links []io.Closer
@@ -250,7 +248,7 @@ func (p *tlsProbes) forget(pid int) {
 	closeAll(links)
 }
 
-// take hands over the probes of a process, to be closed.
+// take returns the probes of a process, to be closed.
 func (process *tlsProbed) take() (all []io.Closer) {
 	for file, links := range process.links {
 		all = append(all, links...)
@@ -267,7 +265,7 @@ func (p *tlsProbes) hitsOf(pid int) uint64 {
 	return a.Hits
 }
 
-// cost is what probing has cost the processes so far, in ns.
+// cost returns what probing has cost the processes so far, in ns.
 func (p *tlsProbes) cost() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -278,7 +276,7 @@ func (p *tlsProbes) cost() int64 {
 	return int64(hits) * int64(tlsHitCost)
 }
 
-// Close ends all probing. Nobody looks at processes any more.
+// Close ends all probing. No goroutine may examine processes any more.
 func (p *tlsProbes) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -290,5 +288,5 @@ func (p *tlsProbes) Close() error {
 	return p.objects.Accounts.Close()
 }
 
-// missingHeads says that TLS calls are not named, or no longer.
+// missingHeads notes that TLS calls are not named, or no longer.
 func missingHeads(why string) recording.Missing { return missingFact("tls-heads", why) }

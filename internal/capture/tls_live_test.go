@@ -21,7 +21,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// secureServer answers over TLS and notes what was asked on each connection.
+// secureServer answers over TLS and records what was requested on each connection.
 type secureServer struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -61,7 +61,7 @@ func (s *secureServer) answered() int {
 
 func (s *secureServer) port() string { return s.URL[strings.LastIndexByte(s.URL, ':')+1:] }
 
-// named is what the recording says was asked on each outbound connection.
+// named returns what was requested on each outbound connection according to the recording.
 func named(rec *recording.Recording) map[string][]string {
 	local := map[recording.ConnID]string{}
 	for _, c := range all[*recording.Conn](rec) {
@@ -76,8 +76,8 @@ func named(rec *recording.Recording) map[string][]string {
 	return asked
 }
 
-// Calls over TLS are named by what the client hands to its TLS library, each on its own
-// connection, as the server was asked.
+// Calls over TLS are named from what the client passes to its TLS library, each on its own connection, matching what
+// the server received.
 func TestTLSHeads(t *testing.T) {
 	ruby := "ruby"
 	if _, err := exec.LookPath(ruby); err != nil {
@@ -120,8 +120,8 @@ func mapsTLS(pid int) bool {
 	return err == nil && len(found) > 0
 }
 
-// A process that makes so many calls that naming them costs too much is no longer
-// probed: the recording says so, and goes on by records.
+// If a process makes so many calls that naming them costs too much, it is no longer probed: the recording says so,
+// and continues with TLS records only.
 func TestTLSHeadsTooHot(t *testing.T) {
 	server := newSecureServer(t, tls.VersionTLS13)
 	p := start(t, 0, python(t), "testdata/tls_client.py", server.port())
@@ -146,8 +146,8 @@ func TestTLSHeadsTooHot(t *testing.T) {
 	}
 }
 
-// A TLS library that is loaded while recording is found by the first connection that
-// speaks TLS, and a child of a process that is probed is probed, too.
+// A TLS library that is loaded while recording is found at the first connection that uses TLS. A child of a probed
+// process is probed too.
 func TestTLSHeadsLate(t *testing.T) {
 	server := newSecureServer(t, tls.VersionTLS13)
 	p := start(t, 0, python(t), "testdata/tls_late.py", server.port())

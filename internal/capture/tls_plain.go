@@ -11,53 +11,52 @@ import (
 )
 
 const (
-	// maxSealings is how many calls of a thread may await the write that carries them.
+	// maxSealings is how many calls of a thread may wait for the write that carries them.
 	maxSealings = 16
-	// tlsPlain is the most plain bytes that a record holds, tlsRecordHead what stands
-	// before its payload.
+	// tlsPlain is the maximum number of plain bytes in a record; tlsRecordHead is the length of a record's head.
 	tlsPlain, tlsRecordHead = 1 << 14, 5
-	// What ciphers of blocks add to a record: an initial vector, a tag and padding.
+	// What block ciphers add to a record: an initialisation vector, a tag and padding.
 	minBlocks, maxBlocks = 16 + 20 + 1, 16 + 48 + 16
 )
 
-// sslKey is a connection as a TLS library knows it.
+// sslKey identifies a connection within a TLS library.
 type sslKey struct {
 	tgid uint32
 	ssl  uint64
 }
 
-// sealing is one call that handed bytes to a TLS library to be encrypted.
+// sealing is one call that passed bytes to a TLS library for encryption.
 type sealing struct {
 	key   sslKey
 	bytes int64
-	data  []byte // captured of them
+	data  []byte // the captured part of them
 }
 
-// plaintext joins what goes into TLS libraries with the connections on which it leaves.
-// The zero plaintext is ready to use.
+// plaintext matches what goes into TLS libraries with the connections on which it leaves. The zero plaintext is ready
+// to use.
 type plaintext struct {
 	waiting map[threadKey][]sealing
 	conns   map[sslKey]*conn
-	// What the session is to follow up, by tgid.
-	secure []uint32 // made a TLS connection
+	// What the session has to follow up, by tgid.
+	secure []uint32 // opened a TLS connection
 	forks  []forked
 	spent  []uint32 // cost too much
 }
 
-// forked is a process that another one made.
+// forked is a process and the child that it created.
 type forked struct{ parent, child uint32 }
 
-// plainConn is what was handed to a TLS library for one connection.
+// plainConn is what was passed to a TLS library for one connection.
 type plainConn struct {
 	key    sslKey
 	parser *protocol.Conn
 	added  int64    // by encryption to a record's payload
-	next   [2]int64 // plain bytes so far; of what is read only that there was some
+	next   [2]int64 // plain bytes so far; for reads only that there were some
 	starts [8]plainStart
 	count  int
 }
 
-// plainStart says where a call's bytes begin: among the plain ones, and on the wire.
+// plainStart says where a call's bytes begin: in the plain text, and on the wire.
 type plainStart struct {
 	plain, wire int64
 	time        recording.Time
@@ -72,9 +71,8 @@ func (p *plainConn) at(offset int64) (best plainStart) {
 	return best
 }
 
-// sealing notes what a thread hands to its TLS library. What is refused, because the
-// socket is full or the handshake goes on, is tried again with the same bytes, which may
-// have moved.
+// sealing records what a thread passes to its TLS library. If the library refuses it, because the socket is full or
+// the handshake continues, the thread retries with the same bytes, perhaps at another address.
 func (d *decoder) sealing(h *probesHead, e *tlsProbesTlsWriteEvent, data []byte) {
 	p := &d.plain
 	if p.waiting == nil {
@@ -87,14 +85,14 @@ func (d *decoder) sealing(h *probesHead, e *tlsProbesTlsWriteEvent, data []byte)
 	})
 	if len(list) >= maxSealings {
 		if c := p.conns[list[0].key]; c != nil {
-			c.plain = nil // what follows would be misread
+			c.plain = nil // following data would be misread
 		}
 		list = list[1:]
 	}
 	p.waiting[thread] = append(list, s)
 }
 
-// overTLS takes a chunk of a TLS connection, and what its records are.
+// overTLS takes a chunk of a TLS connection, with the facts about its records.
 func (d *decoder) overTLS(c *conn, h *probesHead, f *recording.Chunk, facts []recording.Fact) {
 	if !c.secure && c.fact.Side == recording.Outbound {
 		c.secure = true
@@ -107,9 +105,9 @@ func (d *decoder) overTLS(c *conn, h *probesHead, f *recording.Chunk, facts []re
 	}
 }
 
-// unseal finds what the records of a write hold: what the same thread handed to its TLS
-// library before. Their lengths must agree. A connection that is not known yet is that of
-// the thread's last call, and keeps to it.
+// unseal finds the content of the records of a write: what the same thread passed to its TLS library before. The
+// lengths must agree. A connection without a known counterpart is matched with the thread's last call, and stays
+// matched.
 func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []recording.Fact) {
 	list := d.plain.waiting[thread]
 	if len(list) == 0 {
@@ -119,7 +117,7 @@ func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []
 	if c.plain != nil {
 		key, added = c.plain.key, c.plain.added
 	} else if other := d.plain.conns[key]; other != nil && other.ended == recording.NoTime {
-		return // it is another's
+		return // it belongs to another connection
 	}
 	for _, fact := range facts {
 		r, ok := fact.(*recording.TLS)
@@ -135,9 +133,8 @@ func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []
 	}
 }
 
-// fits reports whether a record, the first if there are more, may hold so many bytes. added
-// is what encryption is known to add on the connection, 0 if that is not known: ciphers of
-// streams always add the same.
+// fits reports whether a record, the first if there are several, may contain so many plain bytes. added is what
+// encryption is known to add on the connection, 0 if unknown: stream ciphers always add the same.
 func fits(plain, record, added int64) bool {
 	more := record - min(plain, tlsPlain)
 	switch {
@@ -155,16 +152,15 @@ func fits(plain, record, added int64) bool {
 	return added == 0
 }
 
-// carried is a part of a write, from a record on.
+// carried is a part of a write, starting with a record.
 type carried struct {
 	at, end int64 // on the wire
 	added   int64 // by encryption to each record's payload
 	time    recording.Time
 }
 
-// joined takes the i-th waiting call of a thread as what a part of a write begins with, and
-// the next ones on the same connection as what follows there. Earlier ones are forgotten:
-// they left unseen, or never.
+// joined matches the i-th waiting call of a thread with the beginning of a part of a write, and the next calls on the
+// same connection with what follows. It drops earlier calls: they left unseen, or never.
 func (d *decoder) joined(c *conn, thread threadKey, i int, w carried) {
 	list := d.plain.waiting[thread]
 	key := list[i].key
@@ -187,7 +183,7 @@ func (d *decoder) joined(c *conn, thread threadKey, i int, w carried) {
 	d.plain.keep(thread, rest)
 }
 
-// plainWrite hands bytes that left at a place to the parser.
+// plainWrite passes bytes that left at a place to the parser.
 func (d *decoder) plainWrite(c *conn, s sealing, at plainStart) {
 	p := c.plain
 	at.plain = p.next[recording.Write]
@@ -203,7 +199,7 @@ func (p *plaintext) keep(thread threadKey, list []sealing) {
 	}
 }
 
-// plainRead tells the parser that the peer spoke: a message of unknown length has ended.
+// plainRead tells the parser that the peer sent something: a message of unknown length has ended.
 func (d *decoder) plainRead(c *conn, n int64) {
 	if p := c.plain; p != nil {
 		d.foundPlain(c, p.parser.Chunk(recording.Read, p.next[recording.Read], n, nil))
@@ -243,7 +239,7 @@ func (d *decoder) closePlain(c *conn) {
 	}
 }
 
-// unsent drops what was handed to a TLS library and can no longer leave.
+// unsent drops what was passed to a TLS library and can no longer be sent.
 func (p *plaintext) unsent(key sslKey) {
 	for thread, list := range p.waiting {
 		p.keep(thread, slices.DeleteFunc(list, func(s sealing) bool { return s.key == key }))

@@ -11,8 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// tlsThread is what a thread does, step by step: it hands plain bytes to its TLS library
-// for the connection ssl, or writes records to the socket of connection conn.
+// tlsThread performs the steps of a thread: it passes plain bytes to its TLS library for the connection ssl, or
+// writes records to the socket of connection conn.
 type tlsThread struct {
 	*decoder
 	ts      uint64
@@ -50,18 +50,18 @@ func (s *tlsThread) closes(conn uint64) {
 	feed(s.decoder, probesConnEvent{H: head(probesEventTypeEVENT_CLOSED, s.ts, 100, 1), Id: conn, Side: 1})
 }
 
-// asks is a request of 16 bytes and the length of its path.
+// asks is a request of 16 bytes plus the length of its path.
 func asks(path string) string { return "GET " + path + " HTTP/1.1\r\n\r\n" }
 
 func form(path string, length int) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nContent-Length: %d\r\n\r\n", path, length)
 }
 
-// query is what a client of PostgreSQL sends to ask one.
+// query is the message of a PostgreSQL client with a query.
 func query(sql string) string { return "Q\x00\x00\x00" + string(rune(len(sql)+5)) + sql + "\x00" }
 
-// What is encrypted is named on the connection on which it leaves, by the order of calls
-// and the lengths of records; where they do not agree, nothing is named.
+// Encrypted requests are named on the connection on which they leave, using the order of calls and the lengths of
+// records. If these do not agree, nothing is named.
 func TestSealed(t *testing.T) {
 	const tag = 17 // what TLS 1.3 adds
 	one, two := asks("/one"), asks("/two")

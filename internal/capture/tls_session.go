@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// startTLS makes ready to name calls over TLS, if that is wanted. Where it is impossible
-// the recording goes on without, and says so.
+// startTLS prepares to name calls over TLS, if that is wanted. If it is impossible, the recording continues without,
+// and says so.
 func (s *Session) startTLS() {
 	if s.opts.TLSHeads.PerSecond <= 0 {
 		return
@@ -18,7 +18,7 @@ func (s *Session) startTLS() {
 	s.useTLS(s.loadTLS(s.opts.TLSHeads))
 }
 
-// useTLS names them from now on, or says why not.
+// useTLS names them from now on, or notes why that is impossible.
 func (s *Session) useTLS(p *tlsProbes, err error) {
 	if err != nil {
 		s.missing = append(s.missing, missingHeads(fmt.Sprintf("calls over TLS are not named: %v", err)))
@@ -41,8 +41,8 @@ func (s *Session) lookTLS(pid int, speaks bool) {
 	}
 }
 
-// followTLS probes processes that turn out to speak TLS, or that were started by one
-// that does, and ends the probing of those that it costs too much or that have ended.
+// followTLS probes processes that turn out to speak TLS, or were started by one that does. It ends the probing of
+// processes that have ended, or for which it costs too much.
 func (s *Session) followTLS(ended []uint32) {
 	p := &s.decoder.plain
 	defer func() { p.secure, p.forks, p.spent = p.secure[:0], p.forks[:0], p.spent[:0] }()

@@ -18,8 +18,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A service behind a Unix socket, which asks another one under an abstract name. One
-// connection is there before it is recorded, ten come up later, one after the other:
+// A service behind a Unix socket calls another one with an abstract name. One connection exists before recording
+// begins; ten more are opened later, one after the other:
 //
 //	client    send------------------------------------------recv
 //	socket         arrived---read
@@ -48,7 +48,7 @@ func TestUnixSockets(t *testing.T) {
 	}
 	ask(early, "/existing/first")
 	ask(early, "/existing/second")
-	time.Sleep(2 * tickEvery) // it is looked once a second which connections are over
+	time.Sleep(2 * tickEvery) // closed connections are detected once a second
 	rec := l.stop()
 
 	conns, requests := map[recording.ConnID]*recording.Conn{}, map[recording.ConnID]int{}
@@ -86,12 +86,12 @@ func TestUnixSockets(t *testing.T) {
 	checkUnixArrivals(t, rec, sent, answered)
 }
 
-// checkUnixArrivals checks that requests arrived after they were sent, answers after they
-// were given, and both before they were read.
+// checkUnixArrivals checks that requests arrived after they were sent, answers after they were written, and both
+// before they were read.
 func checkUnixArrivals(t *testing.T, rec *recording.Recording, sent map[string]recording.Time, answered *times) {
 	t.Helper()
 	undated := 0
-	begins := map[recording.ConnID][]recording.Time{} // when each request, or answer, may have arrived at the earliest
+	begins := map[recording.ConnID][]recording.Time{} // the earliest time at which each request, or answer, may have arrived
 	sides := map[recording.ConnID]recording.Side{}
 	for _, c := range all[*recording.Conn](rec) {
 		sides[c.ID] = c.Side
@@ -116,14 +116,14 @@ func checkUnixArrivals(t *testing.T, rec *recording.Recording, sent map[string]r
 			t.Errorf("sent at %d, but %+v", at, c)
 		}
 	}
-	// One was there when its connection became known; and who is awake may read before the
-	// sender has told.
+	// One was waiting when its connection became known; and a reader that is awake may read before the sender's
+	// event.
 	if undated > 4 {
 		t.Errorf("%d reads of which it is not known when that had arrived", undated)
 	}
 }
 
-// times keeps when something was done, by path.
+// times records when something was done, by path.
 type times struct {
 	mu sync.Mutex
 	at map[string]recording.Time
@@ -135,7 +135,7 @@ func (x *times) of(path string) recording.Time {
 	return x.at[path]
 }
 
-// answerUnix answers every request on a Unix socket, after 2 ms, and keeps when.
+// answerUnix answers every request on a Unix socket after 2 ms, and records when.
 func answerUnix(t *testing.T, name string) *times {
 	t.Helper()
 	listener, err := net.Listen("unix", name)

@@ -15,16 +15,15 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// probeSite is a place in the code of one process at which a program is to run. Other
-// processes that run the same executable do not trap there and pay nothing.
+// probeSite is a place in the code of one process at which a program runs. Other processes that run the same
+// executable do not trap there and have no cost.
 type probeSite struct {
 	pid    int
 	file   target.CodeFile
 	offset uint64 // in the file
 }
 
-// attach hooks a program up at instructions of the executable that the site names, for
-// all threads of the process.
+// attach attaches a program to instructions of the site's executable, for all threads of the process.
 func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer, error) {
 	exe, opened, err := executable(p.file)
 	if err != nil {
@@ -50,8 +49,8 @@ func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer,
 	return links, nil
 }
 
-// executable opens a file for probes, by what was opened rather than by its path, which may
-// lead elsewhere the next moment.
+// executable opens a file for probes through the opened descriptor rather than its path, because the path may lead to
+// another file the next moment.
 func executable(file target.CodeFile) (*link.Executable, io.Closer, error) {
 	opened, err := file.Open()
 	if err != nil {
@@ -67,10 +66,9 @@ func executable(file target.CodeFile) (*link.Executable, io.Closer, error) {
 	return exe, opened, nil
 }
 
-// probeAt hooks a program up to an instruction of an executable in one process. Its
-// link, where the kernel has one for probes, needs no more rights than its program did;
-// a perf event for a probe needs CAP_SYS_ADMIN, since Linux 6.16 and the fixes of those
-// before it, which is given up once recording has begun.
+// probeAt attaches a program to an instruction of an executable in one process. If the kernel has links for probes, a
+// link needs no more rights than loading its program. A perf event for a probe needs CAP_SYS_ADMIN since Linux 6.16,
+// and in earlier versions with the backported fix; recording gives up that capability once it has begun.
 func probeAt(exe *link.Executable, program *ebpf.Program, offset uint64, pid int) (link.Link, error) {
 	if probesHaveLinks() {
 		return exe.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: []uint64{offset}, PID: uint32(pid)})
@@ -78,13 +76,13 @@ func probeAt(exe *link.Executable, program *ebpf.Program, offset uint64, pid int
 	return exe.Uprobe("", program, &link.UprobeOptions{Address: offset, PID: pid})
 }
 
-// probesHaveLinks reports whether the kernel attaches probes by links, as since 6.6.
+// probesHaveLinks reports whether the kernel attaches probes by links, as it does since 6.6.
 func probesHaveLinks() bool {
 	version, err := features.LinuxVersionCode()
 	return err == nil && version >= 6<<16|6<<8
 }
 
-// prepareProbes makes the programs of a collection ones that probeAt can attach here.
+// prepareProbes adapts the programs of a collection so that probeAt can attach them on this kernel.
 func prepareProbes(spec *ebpf.CollectionSpec) {
 	for _, p := range spec.Programs {
 		if p.AttachType == ebpf.AttachTraceUprobeMulti && !probesHaveLinks() {
@@ -93,17 +91,16 @@ func prepareProbes(spec *ebpf.CollectionSpec) {
 	}
 }
 
-// A hit of a probe costs a busy service several times what it costs in a loop of its
-// own: there nothing that a hit needs is in the caches. In a virtual machine where one
-// took 0.75 us in a loop, those of a saturated net/http server cost it 4 to 9 us each,
-// by its CPU a request; that is what budgets are to count.
+// A hit of a probe costs a busy service several times what it costs in a tight loop, because nothing that the hit
+// needs is in the caches. In a virtual machine where a hit took 0.75 us in a loop, hits cost a saturated net/http
+// server 4 to 9 us each, measured by its CPU time per request. Budgets have to count that cost.
 const (
 	inService   = 8
-	trapUnknown = time.Microsecond // in a loop, where that cannot be measured
+	trapUnknown = time.Microsecond // in a loop, if it cannot be measured
 )
 
-// measureTrap measures what one hit of a probe takes in a loop of its own: how long a function of
-// dwell runs with a program at it that does nothing. The probe is still there.
+// measureTrap measures what one hit of a probe takes in a tight loop: how long a function of dwell runs with an empty
+// program attached to it. The probe is still attached when it returns.
 func measureTrap(program *ebpf.Program) (time.Duration, []io.Closer) {
 	const batches, calls = 8, 25
 	links, err := probeSelf(program)
@@ -111,7 +108,7 @@ func measureTrap(program *ebpf.Program) (time.Duration, []io.Closer) {
 		return trapUnknown, nil
 	}
 	best := time.Duration(0)
-	for range batches { // the fastest is the one that nothing else disturbed
+	for range batches { // the fastest batch is the undisturbed one
 		began := time.Now()
 		for i := range calls {
 			probed(i)
@@ -123,7 +120,7 @@ func measureTrap(program *ebpf.Program) (time.Duration, []io.Closer) {
 	return max(best, 100*time.Nanosecond), links
 }
 
-// probed is called with a probe at it. It begins as functions that call others do.
+// probed is called with a probe attached to it. It begins like functions that call other functions.
 //
 //go:noinline
 func probed(i int) string {

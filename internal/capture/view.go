@@ -7,9 +7,8 @@ import (
 	"unsafe"
 )
 
-// view reads a sample of the ring as the structure that abi.h says it is. The
-// generated types have C's layout. A sample that is too short, which the programs
-// never write, reads as zeros.
+// view reads a sample of the ring as the structure that abi.h defines. The generated types have C's layout. A sample
+// that is too short, which the programs never write, reads as zeros.
 func view[T any](b []byte) *T {
 	if len(b) < int(unsafe.Sizeof(*new(T))) {
 		return new(T)
@@ -17,7 +16,7 @@ func view[T any](b []byte) *T {
 	return (*T)(unsafe.Pointer(unsafe.SliceData(b)))
 }
 
-// tail is what follows the structure in a sample.
+// tail returns what follows the structure in a sample.
 func tail[T any](b []byte, length uint32) []byte {
 	size := int(unsafe.Sizeof(*new(T)))
 	if len(b) < size+int(length) {
@@ -39,7 +38,7 @@ func cString(b []int8) string {
 
 const familyIPv6 = 10
 
-// endpoint formats an address and port; IPv4 in IPv6 is shown as IPv4.
+// endpoint formats an address and port; IPv4-mapped IPv6 is shown as IPv4.
 func endpoint(family uint16, address [16]byte, port uint16) string {
 	a := netip.AddrFrom4([4]byte(address[:4]))
 	if family == familyIPv6 {

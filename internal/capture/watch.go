@@ -15,9 +15,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Watch adds a process, its threads and its living descendants; later children join
-// by themselves. It may take seconds where a runtime's ids must be searched for and programs
-// loaded, unless the session is to begin soon. It is called before Run. It fails with ErrEnded where there is no such process.
+// Watch adds a process, its threads and its living descendants; later children join automatically. It may take
+// seconds if a runtime's ids must be searched for and programs loaded, unless Options.Soon is set. Call it before
+// Run. It fails with ErrEnded if there is no such process.
 func (s *Session) Watch(pid int) (err error) {
 	promptly(func() { err = s.watch(pid) })
 	if gone(err) {
@@ -26,7 +26,7 @@ func (s *Session) Watch(pid int) (err error) {
 	return err
 }
 
-// endedError is an ErrEnded that reads as what it holds.
+// endedError is an ErrEnded with the text of the error that it contains.
 type endedError struct{ error }
 
 func (e endedError) Is(other error) bool { return other == ErrEnded }
@@ -53,7 +53,7 @@ func (s *Session) watch(pid int) error {
 	if len(threads) == 0 && s.has("threads") {
 		return fmt.Errorf("watch process %d: the kernel knows no such process (did it end? dwell must run in the PID namespace of the host)", pid)
 	}
-	if err := s.decode(); err != nil { // who was started since is in the ring
+	if err := s.decode(); err != nil { // processes started since then are in the ring
 		return err
 	}
 	for i := range threads {
@@ -62,7 +62,7 @@ func (s *Session) watch(pid int) error {
 	return nil
 }
 
-// watchTree enters a process and its descendants into the watched set.
+// watchTree adds a process and its descendants to the watched set.
 func (s *Session) watchTree(pid int) error {
 	var look *target.Look
 	whole, err := enterTree(pid, entering{
@@ -92,19 +92,19 @@ func (s *Session) watches(pid int) bool {
 	return pid == os.Getpid() || s.objects.Watched.Lookup(uint32(pid), &w) == nil
 }
 
-// entering is what it takes to enter a tree of processes.
+// entering holds the functions that enterTree needs.
 type entering struct {
 	family func(pid int) ([]int, error) // a process and its living descendants
 	joined func(pid int) bool           // whether a process is watched already
 	enter  func(pid int) error
 }
 
-// maxLooks bounds how often it is looked for children that were made meanwhile.
+// maxLooks bounds how often we look for children that were created meanwhile.
 const maxLooks = 5
 
-// enterTree enters a process and its descendants. A child of a process that was entered joins by itself:
-// it is looked again for those only whose parent was not yet when it made them. The tree is not whole
-// where the last look still found some.
+// enterTree adds a process and its descendants. A child of a process that was already added joins automatically. So
+// enterTree looks again only for children that were created before their parent was added. The tree is not whole if
+// the last look still found some.
 func enterTree(pid int, e entering) (whole bool, err error) {
 	tried := map[int]bool{}
 	for range maxLooks {
@@ -129,9 +129,8 @@ func enterTree(pid int, e entering) (whole bool, err error) {
 	return whole, nil
 }
 
-// watchOne enters one process into the watched set. Its ports come first: they tell
-// which of its connections are inbound. Ids of runtimes that are found only by
-// searching follow when they are found.
+// watchOne adds one process to the watched set. Its ports come first, because they show which of its connections are
+// inbound. Ids of runtimes that need a search follow when they are found.
 func (s *Session) watchOne(p target.Process, look *target.Look) error {
 	if s.opts.Soon {
 		s.joining.await(p)
@@ -142,7 +141,7 @@ func (s *Session) watchOne(p target.Process, look *target.Look) error {
 		s.lookTLS(p.PID, false)
 	}
 	r := s.resolve(p, nil)
-	if s.readyGo(p); !s.isGate(p) { // what it runs now it will not run for long
+	if s.readyGo(p); !s.isGate(p) { // it will soon run another program
 		s.knowGo(&r.golang)
 		s.decoder.noteOnce(s.hookGo(&r.golang))
 	}
@@ -161,7 +160,7 @@ func (s *Session) watchOne(p target.Process, look *target.Look) error {
 	return nil
 }
 
-// admit has a process and its ports watched from now on.
+// admit starts watching a process and its ports.
 func (s *Session) admit(p target.Process, look *target.Look, w *probesWatch) error {
 	listeners, err := look.Listeners(p.PID)
 	if err == nil {
@@ -175,7 +174,7 @@ func (s *Session) admit(p target.Process, look *target.Look, w *probesWatch) err
 	return s.use(p.PID, w, ebpf.UpdateAny)
 }
 
-// declare makes a process known, and what it listens on.
+// declare declares a process and its listeners.
 func (s *Session) declare(p target.Process, listeners []target.Listener) {
 	s.decoder.described(p)
 	for _, l := range listeners {
@@ -183,17 +182,16 @@ func (s *Session) declare(p target.Process, listeners []target.Listener) {
 	}
 }
 
-// begin fixes the time at which the recording starts: when the first process is about
-// to be watched.
+// begin sets the start time of the recording: when the first process is about to be watched.
 func (s *Session) begin() {
 	if s.begun == recording.NoTime {
 		s.begun = clock()
-		s.meter.rebase() // the cost of getting ready is not that of recording
+		s.meter.rebase() // the cost of preparation does not count as cost of recording
 		s.decoder.at, s.decoder.now = s.begun, s.begun
 	}
 }
 
-// openPorts makes a process's network namespace known, and tells the programs on which ports connections come in.
+// openPorts makes a process's network namespace visible, and passes its listening ports to the programs.
 func (s *Session) openPorts(pid int, listeners []target.Listener) error {
 	s.enter(pid)
 	netns, err := target.NetNS(pid)
@@ -219,14 +217,14 @@ func (s *Session) dumpTasks(do func(*probesTaskRecord)) {
 	}
 }
 
-// flushFlows makes the programs emit what they merged and still hold.
+// flushFlows makes the programs emit the merged transfers that they still hold.
 func (s *Session) flushFlows() { s.collectOrSay("merged-transfers") }
 
-// useExisting is how what is known of a process is passed on that may be gone by now.
+// useExisting updates data of a process only if the process is still watched.
 const useExisting = ebpf.UpdateExist
 
-// use tells the programs what is known of a process's runtime. Unless the process is
-// to be added, one that is gone meanwhile is left alone.
+// use passes what is known about a process's runtime to the programs. Unless it adds the process, it ignores one that
+// is gone.
 func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
 	if err := hint(s.objects.WatchedHints, uint32(pid)); err != nil {
 		return fmt.Errorf("watch process %d: %w", pid, err)
@@ -244,18 +242,17 @@ func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
 	return nil
 }
 
-// hint tells the programs that a key may be in the map that the hints stand before.
+// hint tells the programs that a key may be in the map that these hints precede.
 func hint(hints *ebpf.Map, key uint32) error {
 	return hints.Put(key%hints.MaxEntries(), uint32(1))
 }
 
-// gone reports whether something failed because a process has ended, or runs another
-// program.
+// gone reports whether something failed because a process has ended, or runs another program.
 func gone(err error) bool {
 	return errors.Is(err, target.ErrNoProcess) || errors.Is(err, target.ErrReplaced) || errors.Is(err, target.ErrZombie) || errors.Is(err, unix.ESRCH)
 }
 
-// missingFact is a reason in the form of a fact, ready to be counted.
+// missingFact returns a reason as a fact that can be counted.
 func missingFact(what, why string) recording.Missing {
 	return recording.Missing{What: what, Why: why, Count: 1}
 }

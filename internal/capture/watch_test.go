@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// forest is a tree of processes that grows while it is entered.
+// forest is a tree of processes that grows while it is being added.
 type forest struct {
 	family  []int
 	watched map[int]bool
@@ -36,14 +36,14 @@ func (f *forest) entering() entering {
 	}
 }
 
-// A server that goes on forking is entered once; its later children join by themselves.
+// A server that keeps forking is added once; its later children join automatically.
 func TestAForkingTreeIsEnteredOnce(t *testing.T) {
 	f := &forest{family: []int{1, 2, 3}, watched: map[int]bool{}}
 	f.grow = func(f *forest) {
 		for range 100 {
 			child := len(f.family) + 1
 			f.family = append(f.family, child)
-			f.watched[child] = f.looks > 1 // those of the first look were made before their parent was entered
+			f.watched[child] = f.looks > 1 // children of the first look were created before their parent was added
 		}
 	}
 	whole, err := enterTree(1, f.entering())
@@ -52,7 +52,7 @@ func TestAForkingTreeIsEnteredOnce(t *testing.T) {
 	}
 }
 
-// A chain of processes, each of which makes the next one and ends, may stay ahead; it is said so.
+// In a chain of processes, each of which creates the next one and ends, the chain may stay ahead; that is reported.
 func TestAChainOfForksIsGivenUp(t *testing.T) {
 	f := &forest{family: []int{1}, watched: map[int]bool{}}
 	f.grow = func(f *forest) { f.family = append(f.family, len(f.family)+1) }
@@ -62,7 +62,7 @@ func TestAChainOfForksIsGivenUp(t *testing.T) {
 	}
 }
 
-// A child that ends meanwhile is no reason to fail; that the process itself cannot be entered is.
+// If a child ends meanwhile, that is not an error; if the process itself cannot be added, it is.
 func TestWhoCannotBeEntered(t *testing.T) {
 	refused := errors.New("refused")
 	for pid, want := range map[int]error{1: refused, 2: nil} {

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// settle is more than any program takes that runs when recording pauses.
+	// settle is longer than any program takes that is running when recording pauses.
 	settle = time.Millisecond
-	// restDrain is how often the ring is emptied meanwhile: threads still begin and end.
+	// restDrain is how often the ring is emptied during a rest: threads still begin and end.
 	restDrain = 250 * time.Millisecond
-	// usersAtMost bounds how many processes are asked for the CPU time that they used.
+	// usersAtMost bounds for how many processes the used CPU time is read.
 	usersAtMost = 64
 )
 
-// missingRests is the code of what went wrong between two windows of recording.
+// missingRests is the code for errors between two windows of recording.
 const missingRests = "rests"
 
-// usage is what the pacer's figures are differences of.
+// usage holds the readings from whose differences the pacer's figures are computed.
 type usage struct {
 	at                      time.Time
 	events, cost, throttled int64
@@ -36,18 +36,18 @@ type usage struct {
 	used                    map[uint32]int64 // CPU time by process, in ns
 }
 
-// measure takes the figures as they are now.
+// measure takes the current readings.
 func (s *Session) measure() usage {
 	cost := s.meter.read()
 	now := usage{at: time.Now(), writes: s.meter.writes(), events: s.decoder.count, cost: cost.UserCPU + cost.BPF, throttled: s.throttled, used: s.usedBy()}
-	now.cpus, _ = target.CPUs() // none: no processor is known to be busy
+	now.cpus, _ = target.CPUs() // if it fails, no processor is known to be busy
 	return now
 }
 
-// pace pauses if what was just recorded cost too much, and returns for how long, and how
-// long the window after that is.
+// pace pauses if what was just recorded cost too much. It returns for how long, and the length of the window after
+// that.
 func (s *Session) pace(sink Sink) (rest, window time.Duration, err error) {
-	if s.paused != recording.NoTime || s.resting == nil || !s.joining.over { // what is loaded meanwhile is not what recording costs
+	if s.paused != recording.NoTime || s.resting == nil || !s.joining.over { // the cost of what is still being loaded is not that of recording
 		return 0, 0, nil
 	}
 	was, now := s.before, s.measure()
@@ -64,8 +64,8 @@ func (s *Session) pace(sink Sink) (rest, window time.Duration, err error) {
 	return rest, window, s.rest(sink)
 }
 
-// usedBy is how much CPU time the watched processes have used: of many the same ones each
-// time, as only differences tell.
+// usedBy returns how much CPU time the watched processes have used. If there are many, it reads the same ones each
+// time, because only differences matter.
 func (s *Session) usedBy() map[uint32]int64 {
 	used := map[uint32]int64{}
 	for _, pid := range slices.Sorted(maps.Keys(s.decoder.processes)) {
@@ -82,8 +82,7 @@ func (s *Session) usedBy() map[uint32]int64 {
 	return used
 }
 
-// since is for how long processors were busy and idle since an earlier reading: those of a
-// set, or all.
+// since returns how long processors were busy and idle since an earlier reading: those of a set, or all.
 func (u usage) since(was usage, of *unix.CPUSet) (sum target.BusyIdle) {
 	for n, now := range u.cpus {
 		if before, known := was.cpus[n]; known && (of == nil || of.IsSet(n)) {
@@ -94,8 +93,8 @@ func (u usage) since(was usage, of *unix.CPUSet) (sum target.BusyIdle) {
 	return sum
 }
 
-// oneIsFull reports that a process has no time to spare: the processors that it may run on
-// are busy, or it used one where its runtime lets one thread run at a time.
+// oneIsFull reports whether a process has no time to spare: the processors on which it may run are busy, or it used
+// up one processor and its runtime runs only one thread at a time.
 func (s *Session) oneIsFull(was, now usage) bool {
 	for pid, ns := range now.used {
 		switch s.decoder.processes[pid].fact.Runtime {
@@ -115,7 +114,7 @@ func (s *Session) oneIsFull(was, now usage) bool {
 	return false
 }
 
-// rest stops recording what threads and connections do, with what they are at.
+// rest stops recording threads and connections, after recording their current state.
 func (s *Session) rest(sink Sink) error {
 	s.dumpTasks(s.decoder.threadState)
 	if err := s.setGaps(); err != nil {
@@ -128,7 +127,7 @@ func (s *Session) rest(sink Sink) error {
 	}
 	s.decoder.pause()
 	if err := errors.Join(s.pauseGroups(), s.timers.disable()); err != nil {
-		s.decoder.noteOnce([]recording.Missing{missingFact(missingRests, err.Error())}) // it costs what it did
+		s.decoder.noteOnce([]recording.Missing{missingFact(missingRests, err.Error())}) // it then costs as much as before
 	}
 	s.restGo(time.Now())
 	s.before = s.measure()
@@ -136,8 +135,7 @@ func (s *Session) rest(sink Sink) error {
 	return s.write(sink)
 }
 
-// finishWindow collects what connections and threads are at when a recording ends. In a
-// rest that is done.
+// finishWindow collects the state of connections and threads when a recording ends. In a rest that is already done.
 func (s *Session) finishWindow(sink Sink) error {
 	if s.paused != recording.NoTime {
 		return nil
@@ -150,8 +148,8 @@ func (s *Session) finishWindow(sink Sink) error {
 	return nil
 }
 
-// goOn ends a rest, or reports that it lasts, as what records cannot be attached again now.
-// Threads that sleep are known again from now on, connections when they are used.
+// goOn ends a rest, or reports that it continues because the programs cannot be attached again now. Sleeping threads
+// are known from now on, connections when they are next used.
 func (s *Session) goOn(sink Sink) (rests bool, err error) {
 	if err := s.drain(sink); err != nil {
 		return false, err
@@ -177,7 +175,7 @@ func (s *Session) goOn(sink Sink) (rests bool, err error) {
 	return false, s.write(sink)
 }
 
-// perSecond is how often watched processes wrote between two readings.
+// perSecond is how often per second watched processes wrote between two readings.
 func perSecond(was, now usage) float64 {
 	took := now.at.Sub(was.at)
 	if took <= 0 {
@@ -186,8 +184,8 @@ func perSecond(was, now usage) float64 {
 	return float64(now.writes-was.writes) / took.Seconds()
 }
 
-// tellGap writes that recording has paused until now, if it has: also while it lasts, so
-// that a recorder that is killed leaves that behind.
+// tellGap writes that recording has paused until now, if it has. It is also called during a pause, so that a killed
+// recorder leaves that information.
 func (s *Session) tellGap(sink Sink) error {
 	if s.paused == recording.NoTime {
 		return nil
@@ -198,7 +196,7 @@ func (s *Session) tellGap(sink Sink) error {
 	return sink.Write(gap)
 }
 
-// setGaps makes the programs pause, or go on.
+// setGaps makes the programs pause or continue.
 func (s *Session) setGaps() error {
 	s.gaps++
 	err := s.objects.Gaps.Set(s.gaps)

@@ -12,13 +12,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Four clients ask without a pause while recording rests for 0.3 s after each second:
+// Four clients send requests without a pause while recording rests for 0.3 s after each second:
 //
 //	recording  |------ window ------|  gap  |------ window ------|  gap  |--
 //	requests   = = = = = = = = = = = = = = = = = = = = = = = = = = = = = = =
 //
-// What lies within a window is recorded, what lies in a gap is not, and a connection of
-// before a gap is known to be the same after it.
+// Activity in a window is recorded, activity in a gap is not, and a connection from before a gap is recognised after
+// it.
 func TestLiveRecorderRests(t *testing.T) {
 	const port = 21094
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
@@ -59,7 +59,7 @@ func TestLiveRecorderRests(t *testing.T) {
 		} else if _, end := e.Fact.(*recording.End); !end {
 			continue
 		}
-		if to > begin { // a gap may be told in pieces
+		if to > begin { // a gap may be reported in pieces
 			checkWindow(t, rec, asked, exchanged{begin, to})
 			windows++
 		}
@@ -81,7 +81,7 @@ func TestLiveRecorderRests(t *testing.T) {
 	}
 }
 
-// A recording that ends while it rests ends with its gap.
+// A recording that ends during a rest ends with its gap.
 func TestLiveRecorderEndsInARest(t *testing.T) {
 	const port = 21095
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
@@ -105,7 +105,7 @@ func TestLiveRecorderEndsInARest(t *testing.T) {
 	}
 }
 
-// exchanged is when a client had sent a request, and had its answer.
+// exchanged is when a client had sent a request and when it had its answer.
 type exchanged struct{ from, to recording.Time }
 
 // checkWindow checks that every answer in a window was recorded.
@@ -131,7 +131,7 @@ func checkWindow(t *testing.T, rec *recording.Recording, asked []exchanged, w ex
 	}
 }
 
-// checkRested checks that nothing of threads and connections is recorded in a gap.
+// checkRested checks that nothing about threads and connections is recorded in a gap.
 func checkRested(t *testing.T, rec *recording.Recording, from, to recording.Time) {
 	t.Helper()
 	for _, e := range rec.Events {

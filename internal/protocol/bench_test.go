@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// BenchmarkExchange is one request and its answer on a kept connection.
+// BenchmarkExchange measures one request and its answer on a kept connection.
 func BenchmarkExchange(b *testing.B) {
 	request := []byte("GET /users/4711/orders?limit=10 HTTP/1.1\r\nHost: api.example.com:8080\r\nUser-Agent: test/1.0\r\nAccept: */*\r\n" +
 		"Accept-Encoding: gzip\r\nAuthorization: Bearer aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nX-Request-Id: 0123456789abcdef\r\n\r\n")

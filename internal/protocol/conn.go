@@ -1,7 +1,7 @@
-// Package protocol tells what the first bytes of messages are: HTTP/1 heads, TLS
-// records, DNS messages, requests of FastCGI, Redis, PostgreSQL and MySQL commands, StatsD datagrams. It is where secrets end: bytes come in, and out come only
-// facts that hold methods, routes, host names, operations from an allow-list, status
-// codes and sizes. It is pure: no clock, no I/O.
+// Package protocol determines what the first bytes of messages are: HTTP/1 heads, TLS records, DNS messages, FastCGI
+// requests, Redis, PostgreSQL and MySQL commands, and StatsD datagrams. Secrets end here: bytes come in, and only
+// facts come out. These hold methods, routes, host names, operations from an allow-list, status codes and sizes. The
+// package is pure: no clock, no I/O.
 package protocol
 
 import (
@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	// enoughToTell is the longest prefix needed to tell the protocols apart.
+	// enoughToTell is the longest prefix needed to distinguish the protocols.
 	enoughToTell = 40
-	// maxStrange is how many chunks of an unknown protocol are looked at. Many,
-	// because a connection may be joined in the middle of a long message.
+	// maxStrange is how many chunks of an unknown protocol are examined. It is large because following a connection
+	// may begin in the middle of a long message.
 	maxStrange = 256
 )
 
-// Conn follows the bytes of one connection. Its memory is bounded: about 6 KiB at
-// most, and below 1 KiB while no head is incomplete; with replies held back, or with
-// PostgreSQL's prepared statements, 60 KiB.
+// Conn follows the bytes of one connection. Its memory is bounded: at most about 6 KiB, and below 1 KiB while no head
+// is incomplete. With replies held back, or with PostgreSQL's prepared statements, the bound is 60 KiB.
 type Conn struct {
 	id       recording.ConnID
-	client   recording.Direction // in which the client speaks
+	client   recording.Direction // the direction in which the client speaks
 	protocol recording.Protocol
 	start    [2]start
 	strange  int
@@ -33,18 +32,18 @@ type Conn struct {
 	fcgi     *fastCGI
 	dialogue *dialogue
 	joined   bool
-	asks     *agreement // with a SOCKS proxy, while it lasts
-	from     [2]int64   // where the bytes for and from the target begin, behind a proxy
+	asks     *agreement // with a SOCKS proxy, until it is complete
+	from     [2]int64   // behind a proxy: where the bytes for and from the target begin
 }
 
-// start is the first bytes of a direction while they are too few to tell.
+// start is the first bytes of a direction while they are too few to decide.
 type start struct {
 	offset int64
 	bytes  []byte
-	judged bool // what this side says at its turn is nothing known
+	judged bool // what this side sent at its turn matches no known protocol
 }
 
-// NewConn follows the connection id, opened by side.
+// NewConn follows the connection id, which side opened.
 func NewConn(id recording.ConnID, side recording.Side) *Conn {
 	c := &Conn{id: id, client: recording.Read}
 	if side == recording.Outbound {
@@ -56,14 +55,12 @@ func NewConn(id recording.ConnID, side recording.Side) *Conn {
 // Joined says that bytes went by before the first chunk.
 func (c *Conn) Joined() { c.joined = true }
 
-// Protocol is what the connection has turned out to be so far.
+// Protocol returns the protocol that the connection was found to speak so far.
 func (c *Conn) Protocol() recording.Protocol { return c.protocol }
 
-// Chunk takes one read or write of size bytes at position offset of its direction.
-// data is as much of its beginning as was captured, maybe nothing; it is not kept.
-// The facts it returns belong to the chunks in which their Offsets lie: a head that
-// began in an earlier chunk is returned with the one that completed it. They are in a
-// slice that the next call uses again.
+// Chunk takes one read or write of size bytes at position offset of its direction. data is the captured beginning of
+// it, possibly empty; it is not kept. The returned facts belong to the chunks in which their Offsets lie: a head that
+// began in an earlier chunk is returned with the chunk that completes it. The next call reuses the returned slice.
 func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) []recording.Fact {
 	if size <= 0 || offset < 0 || offset > maxOffset || size > maxOffset || dir != recording.Read && dir != recording.Write {
 		return nil
@@ -84,7 +81,7 @@ func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) [
 	return nil
 }
 
-// speak takes a chunk of a protocol of commands and replies, which may turn to another.
+// speak takes a chunk of a protocol of commands and replies. The connection may change to another protocol.
 func (c *Conn) speak(k chunk) []recording.Fact {
 	facts := c.dialogue.chunk(k)
 	if !c.dialogue.ended {
@@ -127,7 +124,7 @@ type chunk struct {
 
 func (k chunk) end() int64 { return k.offset + k.size }
 
-// from gives the captured bytes at and after position p.
+// from returns the captured bytes at and after position p.
 func (k chunk) from(p int64) []byte {
 	if skip := p - k.offset; skip < int64(len(k.data)) {
 		return k.data[skip:]
@@ -135,7 +132,7 @@ func (k chunk) from(p int64) []byte {
 	return nil
 }
 
-// detect finds out what protocol the connection speaks and lets its parser begin.
+// detect determines which protocol the connection speaks, and starts its parser.
 func (c *Conn) detect(k chunk) []recording.Fact {
 	if c.mayAgree(k) {
 		return c.agree(k)
@@ -155,7 +152,7 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	}
 	if undecided || protocol == recording.ProtocolUnknown {
 		c.strange++
-		// The very first chunk may belong to a message that began before.
+		// The very first chunk may belong to a message that began earlier.
 		turn := k.offset == c.from[k.dir] && k.dir == c.client || c.strange > 1 && c.last != k.dir
 		c.last = k.dir
 		s.judged = s.judged || turn && len(k.data) > 0
@@ -193,8 +190,7 @@ func grammarOf(p recording.Protocol) grammar {
 	return &mysql{}
 }
 
-// guess names the protocol in which a message could begin with b. undecided: more
-// bytes are needed.
+// guess names the protocol in which a message could begin with b. undecided: more bytes are needed.
 func guess(b []byte, fromClient bool) (p recording.Protocol, undecided bool) {
 	if len(b) == 0 {
 		return recording.ProtocolUnknown, false
@@ -214,8 +210,7 @@ func guess(b []byte, fromClient bool) (p recording.Protocol, undecided bool) {
 	return recording.ProtocolUnknown, false
 }
 
-// guessDialogue names the protocol of commands and replies in which what a client sends
-// could begin with b.
+// guessDialogue names the protocol of commands and replies in which a client's message could begin with b.
 func guessDialogue(b []byte) (p recording.Protocol, undecided bool) {
 	if m := redisStart(b); m != no {
 		return recording.ProtocolRedis, m == maybe
@@ -231,7 +226,7 @@ func guessDialogue(b []byte) (p recording.Protocol, undecided bool) {
 
 const http2Preface = "PRI * HTTP/2"
 
-// match says whether bytes have a form; maybe: as far as they go.
+// match says whether bytes have a form; maybe: they agree as far as they go.
 type match int
 
 const (

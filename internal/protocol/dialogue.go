@@ -3,10 +3,10 @@ package protocol
 import "github.com/getdwell/dwell/recording"
 
 const (
-	// proofs is how often a client must speak when nothing seems to await its reply,
-	// before it is believed that nothing did when its commands were counted anew.
+	// proofs is how often the client must speak while no reply appears to be outstanding. Only then do we believe
+	// that the count of its commands, which was started anew, is right.
 	proofs = 4
-	// maxHeld bounds the replies that wait for that.
+	// maxHeld bounds the replies that are held back until then.
 	maxHeld = 2048
 )
 
@@ -20,12 +20,11 @@ type grammar interface {
 	reset(fromClient bool)
 }
 
-// dialogue follows the commands and replies of one connection. Its client may send
-// several commands before it reads. What is not captured of a message may hide how many
-// commands or replies follow it; then a client that speaks after the server is taken to
-// have read all replies, as one does that waits for each. Of a client that was seen to
-// send commands while others were under way that must first be proven: replies are held
-// back meanwhile, and given up if one comes that answers nothing.
+// dialogue follows the commands and replies of one connection. Its client may send several commands before it reads.
+// The part of a message that is not captured may hide how many commands or replies follow it. Then a client that
+// speaks after the server is assumed to have read all replies, as is true of a client that waits for each reply. If
+// the client was seen to send commands while others were outstanding, this has to be proven first: replies are held
+// back meanwhile, and dropped if a reply comes that answers no command.
 type dialogue struct {
 	id      recording.ConnID
 	client  recording.Direction
@@ -36,21 +35,21 @@ type dialogue struct {
 	command *recording.Command
 	reply   *recording.Reply
 	pending int64 // commands not yet answered
-	fresh   int64 // those of them sent since the server spoke
-	unseen  bool  // others may have followed them
-	skipped int64 // commands whose replies could not be told apart, not reported yet
-	mixed   bool  // the client sends commands while others are under way
-	busy    bool  // when this chunk came, others were
-	orphan  bool  // a reply came that answers nothing
-	joined  bool  // commands may have been under way when the first bytes were seen
+	fresh   int64 // the part of them sent since the server last spoke
+	unseen  bool  // more commands may have followed them
+	skipped int64 // commands whose replies could not be distinguished, not yet reported
+	mixed   bool  // the client sends commands while others are outstanding
+	busy    bool  // commands were outstanding when this chunk came
+	orphan  bool  // a reply came that answers no command
+	joined  bool  // commands may have been outstanding when the first bytes were seen
 	synced  bool  // replies have been followed before
-	alone   bool  // what was lost sight of were bytes of the only reply under way
-	onTrial bool  // whether the right replies are paired is not proven
-	proven  int   // how often it seemed so
+	alone   bool  // the bytes that were not seen belong to the only outstanding reply
+	onTrial bool  // it is not proven that replies are paired with the right commands
+	proven  int   // how often the pairing seemed right
 	held    []*recording.Reply
-	deaf    bool // replies are no longer told apart
+	deaf    bool // replies are no longer distinguished
 	ended   bool // the connection no longer speaks this protocol
-	secured bool // but TLS
+	secured bool // it changed to TLS
 	facts   []recording.Fact
 }
 
@@ -114,7 +113,7 @@ func (d *dialogue) lose(fromClient, broken bool) {
 	d.answered(0)
 	d.alone = !broken && d.pending == 0 && !d.unseen
 	d.mixed = d.mixed || d.pending > 0
-	if !broken && !d.mixed { // nothing speaks against what was paired so far
+	if !broken && !d.mixed { // nothing contradicts the pairs so far
 		d.acquit()
 	}
 	d.giveUp()
@@ -136,7 +135,7 @@ func (d *dialogue) giveUp() {
 	d.held = nil
 }
 
-// turn settles what was uncertain when the client speaks after the server.
+// turn resolves what was uncertain, when the client speaks after the server.
 func (d *dialogue) turn() {
 	d.fresh = 0
 	if d.onTrial && d.pending == 0 && !d.unseen && !d.tapes[1-d.client].lost {
@@ -171,7 +170,7 @@ func (d *dialogue) asks(at int64) *recording.Command {
 	return d.command
 }
 
-// asked ends the open command at a position, 0 if that was not seen.
+// asked ends the open command at a position, or 0 if its end was not seen.
 func (d *dialogue) asked(end int64) {
 	f := d.command
 	if f == nil {
@@ -184,7 +183,7 @@ func (d *dialogue) asked(end int64) {
 	d.fresh++
 }
 
-// answers begins a reply at a position; false if no command is known that it answers.
+// answers begins a reply at a position. It returns false if no known command is unanswered.
 func (d *dialogue) answers(at int64) bool {
 	if d.pending > 0 {
 		d.reply = &recording.Reply{Conn: d.id, Offset: at}
@@ -194,7 +193,7 @@ func (d *dialogue) answers(at int64) bool {
 	return false
 }
 
-// answered ends the open reply at a position, 0 if that was not seen.
+// answered ends the open reply at a position, or 0 if its end was not seen.
 func (d *dialogue) answered(end int64) {
 	f := d.reply
 	if f == nil {

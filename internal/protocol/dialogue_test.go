@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// The files in testdata/dialogue are conversations of clients with Redis and PostgreSQL
-// servers, in the form of those in testdata/http.
+// The files in testdata/dialogue are conversations of clients with Redis and PostgreSQL servers, in the format of the
+// files in testdata/http.
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob("testdata/dialogue/*.txt")
 	if err != nil || len(files) == 0 {
@@ -46,7 +46,7 @@ func TestDialogues(t *testing.T) {
 	}
 }
 
-// inPieces checks that the facts are the same however the bytes are cut into chunks.
+// inPieces checks that the facts do not depend on how the bytes are cut into chunks.
 func inPieces(t *testing.T, steps []step, size int) {
 	t.Helper()
 	var got, want []string
@@ -67,13 +67,13 @@ func inPieces(t *testing.T, steps []step, size int) {
 	}
 }
 
-// On a connection that was joined in use, replies are believed once the client has been
-// seen to wait for each; one that answers nothing shows that others were under way.
+// On a connection that was joined while in use, replies are believed once the client was seen to wait for each. A
+// reply that answers no command shows that other commands were outstanding.
 func TestRepliesOfJoinedConnections(t *testing.T) {
 	const ping, pong, long = "*1\r\n$4\r\nPING\r\n", "+PONG\r\n", "*900\r\n$3\r\nabc\r\n"
 	for what, c := range map[string]struct {
-		talk []string // the client first
-		want int      // replies told
+		talk []string // the client speaks first
+		want int      // replies that are reported
 	}{
 		"waits for each":            {[]string{ping, pong, ping, pong, ping, pong, ping, pong, ping, pong}, 5},
 		"closed too early to tell":  {[]string{ping, pong, ping, pong}, 2},

@@ -12,9 +12,8 @@ import (
 // maxAddrs bounds the answers kept of one DNS message.
 const maxAddrs = 32
 
-// DNS reads one DNS message as sent over UDP, or the captured beginning of one. It
-// accepts standard queries with one question. Thread, Server and Arrived are left to
-// the caller.
+// DNS reads one DNS message as sent over UDP, or its captured beginning. It accepts standard queries with one
+// question. The caller sets Thread, Server and Arrived.
 func DNS(payload []byte) (recording.DNS, bool) {
 	var f recording.DNS
 	var p dnsmessage.Parser
@@ -38,7 +37,7 @@ func DNS(payload []byte) (recording.DNS, bool) {
 	var addrs []string
 	for len(addrs) < maxAddrs {
 		h, err := p.AnswerHeader()
-		if err != nil { // the last, or cut
+		if err != nil { // after the last answer, or cut
 			break
 		}
 		addr, ok := address(&p, h.Type)
@@ -53,7 +52,7 @@ func DNS(payload []byte) (recording.DNS, bool) {
 	return f, true
 }
 
-// address reads one answer; "" if it is no address, false if it was cut.
+// address reads one answer: "" if it is not an address, false if it was cut.
 func address(p *dnsmessage.Parser, t dnsmessage.Type) (string, bool) {
 	switch t {
 	case dnsmessage.TypeA:

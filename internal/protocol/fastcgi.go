@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Types of FastCGI's records, and the length of the head that each has.
+// Types of FastCGI records, and the length of a record's head.
 const (
 	fcgiBegin  = 1
 	fcgiEnd    = 3
@@ -17,16 +17,15 @@ const (
 	fcgiHead   = 8
 )
 
-// fastCGI follows a connection on which a web server hands requests to an application, one
-// after the other. They are requests of HTTP in other bytes: of their parameters no more is
-// looked at than of a head.
+// fastCGI follows a connection on which a web server passes requests to an application, one after the other. They are
+// HTTP requests in another encoding. Only the parameters that correspond to the fields used of an HTTP head are read.
 type fastCGI struct {
 	id     recording.ConnID
 	client recording.Direction
 	tapes  [2]tape
-	open   *recording.HTTPRequest // whose parameters come
-	script string                 // the route of its script, for want of that which was asked for
-	begun  bool                   // its answer is
+	open   *recording.HTTPRequest // the request whose parameters are being read
+	script string                 // the route of its script, used if REQUEST_URI is missing
+	begun  bool                   // its answer has begun
 	facts  []recording.Fact
 }
 
@@ -75,23 +74,23 @@ func (c *fastCGI) chunk(k chunk) []recording.Fact {
 	return c.facts
 }
 
-// asks takes a record of the web server's, which lasts until a position.
+// asks takes a record from the web server that ends at a position.
 func (c *fastCGI) asks(kind byte, p piece, end int64) {
 	switch {
 	case kind == fcgiBegin:
 		c.open, c.script, c.begun = &recording.HTTPRequest{Conn: c.id, Offset: p.at, Length: lengthUnknown}, "", false
 	case kind != fcgiParams || c.open == nil:
-	case end == p.at+fcgiHead: // the last of them
+	case end == p.at+fcgiHead: // the last parameters record, which is empty
 		c.open.Head, c.open.Length = end-c.open.Offset, lengthChunked
 		c.asked()
 	default:
 		if c.params(p.b, p.cut); p.cut {
-			c.asked() // where they end may lie behind what is captured
+			c.asked() // their end may lie beyond the captured bytes
 		}
 	}
 }
 
-// asked tells the open request, if its method is known.
+// asked reports the open request, if its method is known.
 func (c *fastCGI) asked() {
 	if c.open.Route == "" {
 		c.open.Route = Route(c.script)
@@ -102,7 +101,7 @@ func (c *fastCGI) asked() {
 	c.open = nil
 }
 
-// params reads pairs of names and values. cut: there are more than were captured.
+// params reads pairs of names and values. cut: not all were captured.
 func (c *fastCGI) params(b []byte, cut bool) {
 	for len(b) > 0 {
 		var size [2]int
@@ -119,7 +118,7 @@ func (c *fastCGI) params(b []byte, cut bool) {
 		name, value := b[:size[0]], b[size[0]:]
 		whole := size[1] <= len(value)
 		if !whole && !cut {
-			return // it goes on in another record
+			return // it continues in another record
 		}
 		value = value[:min(size[1], len(value))]
 		b = b[size[0]+len(value):]
@@ -127,7 +126,7 @@ func (c *fastCGI) params(b []byte, cut bool) {
 	}
 }
 
-// param takes one of them; whole: value was captured to its end.
+// param takes one pair; whole: value was captured completely.
 func (c *fastCGI) param(name string, value []byte, whole bool) {
 	switch {
 	case name == "REQUEST_URI" && len(value) > 0:
@@ -143,7 +142,7 @@ func (c *fastCGI) param(name string, value []byte, whole bool) {
 	}
 }
 
-// fcgiLength reads a length of one or four bytes; n: how many it has, 0 if not all are there.
+// fcgiLength reads a length of one or four bytes. n is how many bytes it occupies, 0 if some are missing.
 func fcgiLength(b []byte) (n, length int) {
 	switch {
 	case len(b) > 0 && b[0] < 0x80:
@@ -154,7 +153,7 @@ func fcgiLength(b []byte) (n, length int) {
 	return 0, 0
 }
 
-// answers takes a record of the application's.
+// answers takes a record from the application.
 func (c *fastCGI) answers(kind byte, at int64, body []byte) {
 	if !c.begun && (kind == fcgiEnd || kind == fcgiStdout && len(body) > 0) {
 		f := &recording.HTTPResponse{Conn: c.id, Offset: at, Length: lengthUnknown}
@@ -166,8 +165,8 @@ func (c *fastCGI) answers(kind byte, at int64, body []byte) {
 	c.begun = kind != fcgiEnd && (c.begun || kind == fcgiStdout && len(body) > 0)
 }
 
-// cgiStatus is the status that an application's head names, 200 if it names none: 0 if not all
-// of the head was captured.
+// cgiStatus returns the status that an application's head names, 200 if it names none, and 0 if the head was not
+// captured completely.
 func cgiStatus(b []byte) int64 {
 	for {
 		line, rest, whole := bytes.Cut(b, []byte("\n"))

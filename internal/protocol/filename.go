@@ -2,9 +2,9 @@ package protocol
 
 import "strings"
 
-// FileName is the name of a file as it may be kept: of each of its parts between dots, one
-// that may stand in a route stands for itself, and so does a last part of up to 8 lower-case
-// letters, with a digit at its end or without; every other becomes {}.
+// FileName returns a file's name in the form that may be kept. It splits the name at dots. A part that may stand in a
+// route is kept, and so is a last part of up to 8 lower-case letters, with or without a digit at its end. Every other
+// part becomes {}.
 func FileName(name string) string {
 	parts := strings.Split(name, ".")
 	if len(parts) > maxSegments {
@@ -18,14 +18,14 @@ func FileName(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// SocketName is the name of a Unix socket as it may be kept: a path whose parts are names as
-// of files, or @ and an abstract name.
+// SocketName returns a Unix socket's name in the form that may be kept: a path whose parts are treated as file names,
+// or @ and an abstract name.
 func SocketName(name string) string {
 	abstract, isAbstract := strings.CutPrefix(name, "@")
 	parts := strings.Split(abstract, "/")
 	for i, p := range parts {
 		if port, ok := strings.CutPrefix(p, ".s.PGSQL."); ok && len(port) <= 5 && strings.Trim(port, "0123456789") == "" {
-			continue // PostgreSQL's own
+			continue // PostgreSQL's own socket
 		}
 		parts[i] = FileName(p)
 	}

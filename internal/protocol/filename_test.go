@@ -2,7 +2,7 @@ package protocol
 
 import "testing"
 
-// Of a file's name what says its kind is kept, and what may be an identifier is not.
+// The part of a file's name that shows its kind is kept; parts that may be identifiers are not.
 func TestFileName(t *testing.T) {
 	for name, want := range map[string]string{
 		"slasher.db":          "slasher.db",
@@ -26,7 +26,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// A Unix socket is known by the words of its path.
+// A Unix socket is recognised by the words of its path.
 func TestSocketName(t *testing.T) {
 	for name, want := range map[string]string{
 		"/var/run/datadog/dsd.socket":       "/var/run/datadog/dsd.socket",

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// FuzzConn sends arbitrary chunks: in script, each byte gives direction, size, hidden
-// bytes and gaps of the next chunk, whose bytes come from data.
+// FuzzConn sends arbitrary chunks: each byte of script determines direction, size, uncaptured bytes and gaps of the
+// next chunk, whose bytes come from data.
 func FuzzConn(f *testing.F) {
 	f.Add([]byte{64, 64, 1, 130}, []byte("GET /a?b=c HTTP/1.1\r\nHost: x.example\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"))
 	f.Add([]byte{5, 9}, []byte("\x16\x03\x01\x00\x05\x01\x00\x00\x01\x03"))
@@ -55,7 +55,7 @@ func FuzzConn(f *testing.F) {
 	})
 }
 
-// checkFact checks what holds for every fact of any input.
+// checkFact checks what must hold for every fact, whatever the input.
 func checkFact(t *testing.T, fact recording.Fact, sent [2]int64) {
 	t.Helper()
 	client := recording.Write

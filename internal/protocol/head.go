@@ -8,24 +8,23 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Lengths of a body beside its Content-Length; the first two as in the facts.
+// Values for the length of a body besides its Content-Length; the first two are also used in facts.
 const (
 	lengthChunked = -1
 	lengthUnknown = -2
-	lengthAbsent  = -3 // no field names one
+	lengthAbsent  = -3 // no header field states it
 )
 
 // maxMethod is the length of the longest method.
 const maxMethod = 9
 
-// methods are the request methods: a closed list, so that what is in the place of one
-// never leaves otherwise.
+// methods are the request methods. The list is closed: any other word in the place of a method is not passed on.
 var methods = [...]string{
 	"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "QUERY", "PROPFIND",
 	"PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE",
 }
 
-// methodOf is the request method that s is; "" if it is none.
+// methodOf returns s if it is a request method, otherwise "".
 func methodOf(s []byte) string {
 	for _, m := range methods {
 		if string(s) == m {
@@ -62,7 +61,7 @@ func isUpper(b []byte) bool {
 	return true
 }
 
-// requestTarget judges what follows the method.
+// requestTarget judges the bytes after the method.
 func requestTarget(b []byte, authority bool) match {
 	if len(b) == 0 {
 		return maybe
@@ -105,7 +104,7 @@ func statusLine(b []byte) match {
 	return yes
 }
 
-// fields is what is taken from header fields; nothing else of them is looked at.
+// fields is what is taken from header fields; no other field is used.
 type fields struct {
 	length      int64
 	close       bool
@@ -118,8 +117,7 @@ type fields struct {
 	operation   string
 }
 
-// parseFields reads the lines after the first. A last line without its end is left
-// out.
+// parseFields reads the lines after the first. A last line without its end is left out.
 func parseFields(b []byte) fields {
 	f := fields{length: lengthAbsent}
 	for {
@@ -135,8 +133,7 @@ func parseFields(b []byte) fields {
 	}
 }
 
-// field takes one field. Its names are told apart by length first, because most are
-// of no interest.
+// field takes one field. It compares lengths of names first, because most fields are not needed.
 func (f *fields) field(name, value []byte) {
 	switch len(name) {
 	case len("host"):
@@ -147,7 +144,7 @@ func (f *fields) field(name, value []byte) {
 		if named(name, "accept") {
 			f.wantsStream = mediaType(trimmed(value), "text/event-stream")
 		}
-	case len("upgrade"): // curl asks for h2c as a matter of course and is not answered
+	case len("upgrade"): // curl always asks for h2c and gets no answer to that
 		if named(name, "upgrade") {
 			f.upgrade = !hasToken(trimmed(value), "h2c")
 		}
@@ -156,7 +153,7 @@ func (f *fields) field(name, value []byte) {
 			v := trimmed(value)
 			f.close, f.keepAlive = hasToken(v, "close"), hasToken(v, "keep-alive")
 		}
-	case len("content-type"): // as long as x-amz-target
+	case len("content-type"): // same length as x-amz-target
 		f.content(name, value)
 	case len("content-length"):
 		if named(name, "content-length") {
@@ -169,7 +166,7 @@ func (f *fields) field(name, value []byte) {
 	}
 }
 
-// content takes a field that says what the body is.
+// content takes a field that describes the body.
 func (f *fields) content(name, value []byte) {
 	switch {
 	case named(name, "content-type"):
@@ -182,7 +179,7 @@ func (f *fields) content(name, value []byte) {
 
 func trimmed(value []byte) string { return string(bytes.TrimSpace(value)) }
 
-// named reports whether a field has the name want, which is in lower case.
+// named reports whether a field's name equals want, which is in lower case.
 func named(name []byte, want string) bool {
 	if len(name) != len(want) {
 		return false
@@ -198,8 +195,8 @@ func named(name []byte, want string) bool {
 	return true
 }
 
-// joinLengths takes a further Content-Length into account. Transfer-Encoding goes
-// first; lengths that differ are no length.
+// joinLengths takes a further Content-Length into account. Transfer-Encoding takes precedence; lengths that differ
+// make the length unknown.
 func joinLengths(before, n int64) int64 {
 	if before == lengthAbsent || before == n {
 		return n
@@ -210,7 +207,7 @@ func joinLengths(before, n int64) int64 {
 	return lengthUnknown
 }
 
-// parseRequest reads a head, or what was captured of one. form: its body is a form.
+// parseRequest reads a head, or the captured part of one. form: its body is a form.
 func parseRequest(b []byte, complete bool) (f *recording.HTTPRequest, form, ok bool) {
 	line, rest, whole := bytes.Cut(b, []byte("\n"))
 	method, line, found := bytes.Cut(line, []byte(" "))
@@ -245,8 +242,7 @@ func parseRequest(b []byte, complete bool) (f *recording.HTTPRequest, form, ok b
 	return f, h.form && f.Method == "POST", true
 }
 
-// parseResponse reads a head, or what was captured of one. method is that of the
-// request it answers, "" if unknown.
+// parseResponse reads a head, or the captured part of one. method is that of the request it answers, "" if unknown.
 func parseResponse(b []byte, complete bool, method string) (f *recording.HTTPResponse, ok bool) {
 	if statusLine(b) != yes {
 		return nil, false
@@ -255,7 +251,7 @@ func parseResponse(b []byte, complete bool, method string) (f *recording.HTTPRes
 	_, rest, _ := bytes.Cut(b, []byte("\n"))
 	h := parseFields(rest)
 	f.Length = h.length
-	if f.Length == lengthAbsent { // it ends with the connection
+	if f.Length == lengthAbsent { // the body ends with the connection
 		f.Length = lengthUnknown
 	}
 	f.Close = oneIf(h.close || b[7] == '0' && !h.keepAlive)
@@ -276,7 +272,7 @@ func oneIf(b bool) int64 {
 	return 0
 }
 
-// contentLength reads a decimal length; lengthUnknown if it is none.
+// contentLength reads a decimal length, or returns lengthUnknown.
 func contentLength(s string) int64 {
 	if s == "" || len(s) > 17 {
 		return lengthUnknown
@@ -291,7 +287,7 @@ func contentLength(s string) int64 {
 	return n
 }
 
-// hasToken reports whether a comma-separated list holds token.
+// hasToken reports whether a comma-separated list contains token.
 func hasToken(list, token string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.EqualFold(strings.TrimSpace(part), token) {
@@ -306,11 +302,11 @@ func mediaType(v, want string) bool {
 	return strings.EqualFold(strings.TrimSpace(v), want)
 }
 
-// hostName gives the name in a host with or without port, in lower case; "" for
-// addresses and for what is no host name.
+// hostName returns the name in a host with or without port, in lower case; "" for addresses and for invalid host
+// names.
 func hostName(s string) string {
 	if strings.Contains(s, "@") {
-		return "" // a name and a password, perhaps
+		return "" // it may contain a name and a password
 	}
 	if i := strings.LastIndexByte(s, ':'); i >= 0 {
 		s = s[:i]
@@ -319,7 +315,7 @@ func hostName(s string) string {
 	if s == "" || len(s) > 253 {
 		return ""
 	}
-	if last := s[len(s)-1]; last >= '0' && last <= '9' { // one of IPv6 has what no name has
+	if last := s[len(s)-1]; last >= '0' && last <= '9' { // an IPv6 address contains characters that no name has
 		if _, err := netip.ParseAddr(s); err == nil {
 			return ""
 		}
@@ -333,7 +329,7 @@ func hostName(s string) string {
 	return s
 }
 
-// operationName accepts what looks like the name of an operation of an API.
+// operationName accepts text that looks like the name of an API operation.
 func operationName(s string) string {
 	if len(s) > 80 {
 		return ""

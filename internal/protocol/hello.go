@@ -8,8 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Handshake messages and extensions of TLS, by their numbers in the RFCs 5246, 6066
-// and 8446.
+// Handshake messages and extensions of TLS, by their numbers in RFC 5246, RFC 6066 and RFC 8446.
 const (
 	clientHello = 1
 	serverHello = 2
@@ -21,20 +20,19 @@ const (
 
 	tls13 = 0x0304
 
-	// Sizes of extensions of a ServerHello, with type and length.
+	// Sizes of extensions of a ServerHello, including type and length.
 	sizePreSharedKey      = 6
 	sizeSupportedVersions = 6
 )
 
-// helloRetry is the beginning of the random value by which a ServerHello says that it
-// only asks for another ClientHello.
+// helloRetry is the beginning of the random value of a ServerHello that only asks for another ClientHello.
 const helloRetry = "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
 
 func isHello(messageType byte) bool {
 	return messageType == clientHello || messageType == serverHello
 }
 
-// hello is the beginning that both hellos share.
+// hello is the part that both hellos begin with.
 type hello struct {
 	version uint16
 	random  []byte
@@ -51,7 +49,7 @@ func parseHello(b []byte) (h hello, ok bool) {
 	return h, ok
 }
 
-// clientHello takes the server name from a ClientHello, of which b is the beginning.
+// clientHello takes the server name from a ClientHello; b is its captured beginning.
 func (t *tlsConn) clientHello(f *recording.TLS, b []byte) {
 	f.Record = recording.TLSClientHello
 	h, ok := parseHello(b)
@@ -73,8 +71,7 @@ func (t *tlsConn) clientHello(f *recording.TLS, b []byte) {
 	})
 }
 
-// serverHello takes version and resumption from a ServerHello, of which b is the
-// beginning.
+// serverHello takes version and resumption from a ServerHello; b is its captured beginning.
 func (t *tlsConn) serverHello(f *recording.TLS, b []byte) {
 	h, ok := parseHello(b)
 	if !ok {
@@ -105,8 +102,8 @@ func (t *tlsConn) serverHello(f *recording.TLS, b []byte) {
 	})
 	switch {
 	case version == tls13 || keyShare:
-		// A ServerHello of TLS 1.3 holds these three extensions only, so the size of
-		// what was cut off tells which it is.
+		// A ServerHello of TLS 1.3 contains only these three extensions, so the size of the part that was cut off
+		// identifies the missing ones.
 		if version == 0 {
 			cut -= sizeSupportedVersions
 		}
@@ -122,8 +119,7 @@ func (t *tlsConn) serverHello(f *recording.TLS, b []byte) {
 	}
 }
 
-// echoed tells whether the server took up the session that the client offered, as
-// TLS up to 1.2 resumes.
+// echoed reports whether the server accepted the session that the client offered, which is how TLS up to 1.2 resumes.
 func (t *tlsConn) echoed(session []byte) recording.Tristate {
 	switch {
 	case t.session == nil:
@@ -134,13 +130,12 @@ func (t *tlsConn) echoed(session []byte) recording.Tristate {
 	return recording.No
 }
 
-// extensions shows the extensions of a hello, whose bodies are empty where they were
-// not captured, and returns the length of those of which nothing was captured, or -1
-// if even that is not known.
+// extensions passes the extensions of a hello to show; a body that was not captured is empty. It returns the length
+// of those of which nothing was captured, or -1 if even that is not known.
 func extensions(b cryptobyte.String, show func(kind uint16, body cryptobyte.String)) (cut int) {
 	var total uint16
 	if b.Empty() {
-		return 0 // a hello may end before them
+		return 0 // extensions are optional in a hello
 	}
 	if !b.ReadUint16(&total) {
 		return -1

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// maxHead is how much of one head is kept while it is incomplete.
+	// maxHead is how much of a head is kept while it is incomplete.
 	maxHead = 2 << 10
-	// maxPipelined is how many requests may await their answers.
+	// maxPipelined is how many requests may be unanswered.
 	maxPipelined = 64
 )
 
@@ -25,10 +25,10 @@ type httpConn struct {
 	answered bool   // a final response has begun since the client last spoke
 	tunnel   bool   // the connection no longer speaks HTTP
 	target   string // what the last CONNECT asked for
-	behind   int64  // where the answers of that begin, once the proxy lets bytes through
+	behind   int64  // where the target's bytes begin, once the proxy relays them
 	held     *recording.HTTPRequest
-	form     bool              // the head that was cut last is that of a form
-	facts    [2]recording.Fact // where the facts of a chunk go, unless they are more
+	form     bool              // the last head that was cut off belongs to a form
+	facts    [2]recording.Fact // memory for the facts of a chunk, unless there are more
 }
 
 // httpStream is one direction.
@@ -38,7 +38,7 @@ type httpStream struct {
 	pos   int64  // where the next chunk begins unless bytes were missed
 	begin int64  // inHead: of the message
 	end   int64  // inBody: of the message
-	head  []byte // inHead: what was captured of it
+	head  []byte // inHead: its captured bytes
 }
 
 type streamState int
@@ -47,12 +47,11 @@ const (
 	atStart streamState = iota // a message begins at pos
 	inHead
 	inBody // up to end
-	// inTurn: the message ends at an unknown place, at the latest when the other side
-	// begins to speak.
+	// inTurn: the end of the message is not known. It ends at the latest when the other side begins to speak.
 	inTurn
 )
 
-// chunk takes the next bytes of either direction. The facts are good until the next.
+// chunk takes the next bytes of either direction. The facts are valid until the next call.
 func (h *httpConn) chunk(k chunk) []recording.Fact {
 	if h.tunnel {
 		return nil
@@ -67,7 +66,7 @@ func (h *httpConn) chunk(k chunk) []recording.Fact {
 		s.state = atStart
 	}
 	if k.dir == h.client && h.turned(k.dir) && h.streams[1-k.dir].state == inTurn {
-		h.methods = h.methods[:0] // what has no answer yet was answered unseen, in the middle of a chunk
+		h.methods = h.methods[:0] // the outstanding requests were answered unseen, in the middle of a chunk
 	}
 	final, interim := false, false // heads of this chunk
 	for p := k.offset; p < k.end() && !h.tunnel; {
@@ -84,7 +83,7 @@ func (h *httpConn) chunk(k chunk) []recording.Fact {
 			var f recording.Fact
 			p, f = h.head(k, p)
 			if r, ok := f.(*recording.HTTPResponse); ok && r.Status < 200 && r.Status != 101 {
-				interim, f = true, nil // not the answer
+				interim, f = true, nil // not the final answer
 			}
 			if f != nil {
 				facts, final = append(facts, f), true
@@ -92,20 +91,20 @@ func (h *httpConn) chunk(k chunk) []recording.Fact {
 		}
 	}
 	s.pos = k.end()
-	pending := interim || s.state == inHead // the answer, if this was none
+	pending := interim || s.state == inHead // the final answer, if this was not it
 	h.answered = k.dir != h.client && (h.answered || final || !pending)
 	h.last, h.spoken = k.dir, true
 	return facts
 }
 
-// turned reports whether a message may begin because the other side has spoken. An
-// interim response such as 100 Continue gives the client no turn: its body follows.
+// turned reports whether a message may begin because the other side has spoken. An interim response such as 100
+// Continue does not give the client the turn: its body follows.
 func (h *httpConn) turned(dir recording.Direction) bool {
 	return h.spoken && h.last != dir && (dir != h.client || h.answered)
 }
 
-// release adds what was waiting for the chunk k to facts: a request held for the first
-// bytes of its body, a head of the other direction that will not be completed.
+// release adds to facts what was waiting for the chunk k: a request held back for the first bytes of its body, and a
+// head of the other direction that will not be completed.
 func (h *httpConn) release(k chunk, facts []recording.Fact) []recording.Fact {
 	if f := h.held; f != nil {
 		switch s := &h.streams[h.client]; {
@@ -123,7 +122,7 @@ func (h *httpConn) release(k chunk, facts []recording.Fact) []recording.Fact {
 	return facts
 }
 
-// close returns all that is waiting.
+// close returns everything that is held back.
 func (h *httpConn) close() []recording.Fact {
 	var facts []recording.Fact
 	if h.held != nil {
@@ -137,8 +136,7 @@ func (h *httpConn) close() []recording.Fact {
 	return facts
 }
 
-// gap handles bytes of a direction that were missed before k. A gap within a body of
-// known length does no harm.
+// gap handles bytes of a direction that were missed before k. A gap within a body of known length has no effect.
 func (h *httpConn) gap(k chunk) []recording.Fact {
 	s := &h.streams[k.dir]
 	if s.state == inBody && k.offset > s.pos && k.offset <= s.end {
@@ -152,14 +150,14 @@ func (h *httpConn) gap(k chunk) []recording.Fact {
 	return facts
 }
 
-// begin starts a message at p, where one is expected, and returns where to go on.
+// begin starts a message at p, where one is expected, and returns where to continue.
 func (h *httpConn) begin(k chunk, p int64) int64 {
 	s := &h.streams[k.dir]
 	rest := k.from(p)
 	if bytes.HasPrefix(rest, []byte("\r\n")) {
 		return p + 2 // an empty line before a message means nothing
 	}
-	if startLine(rest, k.dir == h.client) == no { // or it lies behind what was captured
+	if startLine(rest, k.dir == h.client) == no { // or its beginning was not captured
 		s.state = inTurn
 		return k.end()
 	}
@@ -167,8 +165,8 @@ func (h *httpConn) begin(k chunk, p int64) int64 {
 	return p
 }
 
-// head takes the bytes of a head from position p and returns where the message's body
-// begins, with its fact, or the end of the chunk.
+// head takes the bytes of a head from position p. It returns where the message's body begins, with the fact, or the
+// end of the chunk.
 func (h *httpConn) head(k chunk, p int64) (int64, recording.Fact) {
 	s := &h.streams[k.dir]
 	rest := k.from(p)
@@ -198,13 +196,13 @@ func (h *httpConn) head(k chunk, p int64) (int64, recording.Fact) {
 		return k.end(), nil
 	}
 	if f, ok := facts[0].(*recording.HTTPRequest); ok && h.form && f.Operation == "" {
-		h.held = f // its body may come in a chunk of its own
+		h.held = f // its body may come in a separate chunk
 		return k.end(), nil
 	}
 	return k.end(), facts[0]
 }
 
-// cut ends a head whose end will not be seen and returns what is known of it.
+// cut ends a head whose end will not be seen, and returns what is known of it.
 func (h *httpConn) cut(dir recording.Direction) []recording.Fact {
 	s := &h.streams[dir]
 	head := s.head
@@ -227,7 +225,7 @@ func (h *httpConn) cut(dir recording.Direction) []recording.Fact {
 	return []recording.Fact{fact}
 }
 
-// message takes a complete head and puts its direction into the state that follows.
+// message takes a complete head and sets the state of its direction that follows.
 func (h *httpConn) message(dir recording.Direction, head, body []byte) recording.Fact {
 	s := &h.streams[dir]
 	s.state = inTurn
@@ -271,11 +269,11 @@ func (h *httpConn) response(head []byte) recording.Fact {
 	case known || f.Length == 0:
 		s.bodyOf(f.Head, f.Length)
 	}
-	h.received(f) // else it may answer a HEAD that was not seen: no telling where it ends
+	h.received(f) // otherwise it may answer a HEAD that was not seen, and its end is unknown
 	return f
 }
 
-// bodyOf says how long the body after a head is.
+// bodyOf sets the state according to the length of the body after a head.
 func (s *httpStream) bodyOf(head, length int64) {
 	switch {
 	case length == 0:
@@ -293,7 +291,7 @@ func (h *httpConn) sent(method string) {
 	}
 }
 
-// method is that of the request which the next response answers.
+// method returns the method of the request that the next response answers.
 func (h *httpConn) method() string {
 	if len(h.methods) == 0 {
 		return ""
@@ -301,7 +299,7 @@ func (h *httpConn) method() string {
 	return h.methods[0]
 }
 
-// received notes a final response.
+// received takes note of a final response.
 func (h *httpConn) received(f *recording.HTTPResponse) {
 	if connect := h.method() == "CONNECT" && f.Status < 300; f.Status == 101 || connect {
 		f.Upgrade, h.tunnel = 1, true

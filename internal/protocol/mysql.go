@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// The protocol of MySQL and MariaDB: packets of a length (3 bytes, little-endian), a number,
-// which is 0 where a command begins, and a body. A command's first byte says which it is
+// The protocol of MySQL and MariaDB. A packet consists of a length (3 bytes, little-endian), a sequence number, which
+// is 0 where a command begins, and a body. The first byte of a command identifies it
 // (dev.mysql.com/doc/dev/mysql-server: "Command Phase").
 const (
 	mysqlHead     = 4
@@ -26,29 +26,29 @@ const (
 
 	mysqlOK, mysqlEnd, mysqlError = 0x00, 0xfe, 0xff
 
-	// What a client says it can, in its first packet.
+	// Capabilities that a client states in its first packet.
 	mysqlCan41, mysqlCanTLS = 1 << 9, 1 << 11
-	// What a server says after a command.
+	// Status flags that a server sends after a command.
 	mysqlInTransaction, mysqlMore = 1 << 0, 1 << 3
-	// mysqlTold is how much of a reply's packet is looked at.
+	// mysqlTold is how much of a reply's packet is examined.
 	mysqlTold = 64
-	// mysqlLatest is the id of the statement prepared last, to MariaDB.
+	// mysqlLatest is MariaDB's id for the statement that was prepared last.
 	mysqlLatest = 1<<32 - 1
 )
 
-// mysql is the grammar of MySQL's protocol. A reply is all up to the end of its last result;
-// where that is hidden by what was not captured, up to the next command.
+// mysql is the grammar of MySQL's protocol. A reply extends to the end of its last result. If that end was not
+// captured, the reply extends to the next command.
 type mysql struct {
-	preparing shape            // what the open reply will give an id
-	prepares  bool             // it will
+	preparing shape            // the statement to which the open reply will assign an id
+	prepares  bool             // the open reply will assign one
 	prepared  map[uint32]shape // by id
 	latest    shape
-	rows      bool // the open reply has begun to list what it found
-	columns   bool // and is past the end of its columns
-	quiet     bool // what comes until the client speaks is told
+	rows      bool // the open reply has begun to list its result
+	columns   bool // and is past the end of the column list
+	quiet     bool // what comes before the client speaks again is not needed
 }
 
-// mysqlSize is the size of the packet that begins with b, and its body as far as captured.
+// mysqlSize returns the size of the packet that begins with b, and its body as far as captured.
 func mysqlSize(b []byte) (size int64, body []byte, m match) {
 	if len(b) < mysqlHead {
 		return 0, nil, maybe
@@ -57,8 +57,8 @@ func mysqlSize(b []byte) (size int64, body []byte, m match) {
 	return mysqlHead + n, b[mysqlHead:min(int64(len(b)), mysqlHead+n)], match(2 * oneIf(n > 0))
 }
 
-// mysqlStart reports whether b could be a packet of a client. It is strict: a length and a
-// number alone tell little.
+// mysqlStart reports whether b could be a client's packet. It is strict, because a length and a number alone prove
+// little.
 func mysqlStart(b []byte) match {
 	size, body, m := mysqlSize(b)
 	switch {
@@ -86,7 +86,7 @@ func mysqlStart(b []byte) match {
 	return no
 }
 
-// mysqlLogin reports whether a body of n bytes could be a client's first.
+// mysqlLogin reports whether a body of n bytes could be a client's first one.
 func mysqlLogin(body []byte, n int64) match {
 	if n < 32 {
 		return no
@@ -97,10 +97,10 @@ func mysqlLogin(body []byte, n int64) match {
 	return match(2 * oneIf(binary.LittleEndian.Uint32(body)&mysqlCan41 != 0 && bytes.Equal(body[9:28], make([]byte, 19))))
 }
 
-// mysqlStatement is the shape of the statement of a command; whole: all of it was captured.
+// mysqlStatement returns the shape of a command's statement; whole: all of it was captured.
 func mysqlStatement(body []byte, whole bool) shape {
 	text := body[1:]
-	if len(text) > 2 && text[0] == 0 && text[1] == 1 { // no attributes, one set of them
+	if len(text) > 2 && text[0] == 0 && text[1] == 1 { // no attributes, in one set
 		text = text[2:]
 	}
 	if bytes.IndexByte(text, 0) >= 0 {
@@ -128,7 +128,7 @@ func (y *mysql) element(d *dialogue, fromClient bool, x piece) int64 {
 	}
 	switch {
 	case m == no || len(body) == 0:
-		return size // nothing, or more rows than are seen
+		return size // empty, or rows that were not captured
 	case fromClient && x.b[3] == 0:
 		return y.ask(d, x.at, size, body)
 	case fromClient:
@@ -141,7 +141,7 @@ func (y *mysql) element(d *dialogue, fromClient bool, x piece) int64 {
 	return size
 }
 
-// login takes what a client sends that is no command.
+// login takes a client's packet that is not a command.
 func (y *mysql) login(d *dialogue, at, size int64, body []byte) int64 {
 	if d.command != nil || d.pending > 0 || mysqlLogin(body, size-mysqlHead) != yes {
 		return size
@@ -161,10 +161,10 @@ func (y *mysql) ask(d *dialogue, at, size int64, body []byte) int64 {
 	switch {
 	case kind == 0 || kind > mysqlLast:
 		return -1
-	case kind == mysqlQuit || kind == mysqlLongData || kind == mysqlClose: // nothing answers these
+	case kind == mysqlQuit || kind == mysqlLongData || kind == mysqlClose: // these have no answer
 		return size
 	}
-	if d.reply != nil { // it asks again: that was all
+	if d.reply != nil { // the client asks again, so the reply is complete
 		d.answered(d.tapes[1-d.client].pos)
 	}
 	f := d.asks(at)
@@ -187,7 +187,7 @@ func (y *mysql) ask(d *dialogue, at, size int64, body []byte) int64 {
 	return size
 }
 
-// statement is what was prepared under the id with which b begins.
+// statement returns the statement that was prepared under the id at the beginning of b.
 func (y *mysql) statement(b []byte) shape {
 	if len(b) < 4 {
 		return shape{}
@@ -220,10 +220,10 @@ func (y *mysql) answer(d *dialogue, end, size int64, body []byte) {
 		f.Outcome = recording.OutcomeOK
 		y.over(d, end)
 	case !y.rows && kind != mysqlOK:
-		y.rows = true // the count of columns; each of them, and then the rows, are packets
+		y.rows = true // the number of columns; each column and each row follows in a packet
 	case y.rows && (kind != mysqlEnd || size >= mysqlHead+1<<24-1):
 	case short && y.rows && !y.columns:
-		y.columns = true // old clients have the columns ended, too
+		y.columns = true // old clients also get an end-of-columns packet
 	case short:
 		y.result(d, end, binary.LittleEndian.Uint16(body[3:]))
 	default:
@@ -231,7 +231,7 @@ func (y *mysql) answer(d *dialogue, end, size int64, body []byte) {
 	}
 }
 
-// result takes the end of a result, after which there may be another.
+// result takes the end of a result; another may follow.
 func (y *mysql) result(d *dialogue, end int64, status uint16) {
 	y.rows, y.columns = false, false
 	d.reply.Outcome, d.reply.Transaction = recording.OutcomeOK, recording.TransactionIdle
@@ -243,13 +243,13 @@ func (y *mysql) result(d *dialogue, end int64, status uint16) {
 	}
 }
 
-// over ends the reply; of what else comes for the command, nothing is needed.
+// over ends the reply; the rest of the command's answer is not needed.
 func (y *mysql) over(d *dialogue, end int64) {
 	y.quiet = true
 	d.answered(end)
 }
 
-// remember keeps what was prepared under its id.
+// remember stores the prepared statement under its id.
 func (y *mysql) remember(id uint32) {
 	if y.prepared == nil || len(y.prepared) >= maxStatements {
 		y.prepared = map[uint32]shape{}
@@ -257,7 +257,7 @@ func (y *mysql) remember(id uint32) {
 	y.prepared[id] = y.preparing
 }
 
-// mysqlStatus is the server's status in an OK packet, behind two numbers of one to nine bytes.
+// mysqlStatus returns the server's status in an OK packet. It follows two numbers of one to nine bytes.
 func mysqlStatus(b []byte) uint16 {
 	for range 2 {
 		if len(b) == 0 {

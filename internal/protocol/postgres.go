@@ -8,28 +8,28 @@ import (
 )
 
 const (
-	postgresHead  = 5 // of a message: its type and its length, which counts itself
+	postgresHead  = 5 // of a message: its type and its length, which includes itself
 	postgresV3    = 3 << 16
 	postgresStop  = 80877102 // asks to cancel a query of another connection
 	postgresTLS   = 80877103
 	postgresGSS   = 80877104
 	maxPostgres   = 1 << 30
-	maxStatements = 256 // prepared ones remembered
-	maxStatement  = 64  // bytes of a name remembered
+	maxStatements = 256 // prepared statements that are remembered
+	maxStatement  = 64  // bytes of a name that are remembered
 )
 
-// postgres is the grammar of PostgreSQL's protocol, version 3. A command is all that is
-// answered by one ReadyForQuery: a query, or messages up to a Sync.
+// postgres is the grammar of PostgreSQL's protocol, version 3. A command is everything that one ReadyForQuery
+// answers: a query, or messages up to a Sync.
 type postgres struct {
-	asking   bool // whether the connection may be encrypted
-	quiet    bool // the open reply answers nothing that is known
+	asking   bool // the client asks whether the connection may be encrypted
+	quiet    bool // the open reply answers no known command
 	bound    bool // the open command names what it executes
-	executed bool // the open command
+	executed bool // the open command executes something
 	parsed   shape
 	prepared map[string]shape
 }
 
-// shape is what is kept of a statement.
+// shape is the part of a statement that is kept.
 type shape struct{ verb, table string }
 
 // starts implements grammar.
@@ -57,7 +57,7 @@ func (p *postgres) starts(b []byte, fromClient bool) match {
 	return m
 }
 
-// postgresSize is the size of the message that begins with b.
+// postgresSize returns the size of the message that begins with b.
 func postgresSize(b []byte) (int64, match) {
 	if len(b) > 1 && b[1] > maxPostgres>>24 {
 		return 0, no
@@ -95,7 +95,7 @@ func postgresOpening(b []byte) match {
 		return no
 	}
 	text := b[8:]
-	for i, c := range text { // names and values, each ended by a zero; one of them is the user
+	for i, c := range text { // names and values, each terminated by a zero; one of them is the user
 		if c > '~' || c < ' ' && c != 0 || c == 0 && i == 0 {
 			return no
 		}
@@ -106,8 +106,8 @@ func postgresOpening(b []byte) match {
 	return match(oneIf(len(b) < size))
 }
 
-// postgresStart reports whether b could be what the client of a connection sends that
-// was joined later. It is strict: a type and a length alone tell little.
+// postgresStart reports whether b could be sent by the client of a connection that was joined later. It is strict,
+// because a type and a length alone prove little.
 func postgresStart(b []byte) match {
 	if len(b) == 0 {
 		return no
@@ -134,7 +134,7 @@ func postgresStart(b []byte) match {
 	return match(oneIf(b[0] != 'B' && len(body) < maxCommandName))
 }
 
-// syncs reports whole messages of which the last is a Sync, as where a connection is looked after with an empty query.
+// syncs reports complete messages that end with a Sync, as in a keep-alive with an empty query.
 func syncs(b []byte) bool {
 	for {
 		size, m := postgresSize(b)
@@ -171,7 +171,7 @@ func (p *postgres) element(d *dialogue, fromClient bool, x piece) int64 {
 	}
 	body := b[postgresHead:min(int64(len(b)), size)]
 	if int64(len(b)) < size && !x.cut && (!fromClient && b[0] != 'D' || fromClient && b[0] != 'd') {
-		return 0 // what is not needed whole is not waited for
+		return 0 // a message that is not needed completely is not waited for
 	}
 	if fromClient {
 		return p.ask(d, x.at, size, pgMessage{b[0], body})
@@ -179,7 +179,7 @@ func (p *postgres) element(d *dialogue, fromClient bool, x piece) int64 {
 	return p.answer(d, x.at, size, pgMessage{b[0], body})
 }
 
-// pgMessage is one message, or what was captured of it.
+// pgMessage is one message, or its captured part.
 type pgMessage struct {
 	kind byte
 	body []byte
@@ -228,7 +228,7 @@ func (p *postgres) ask(d *dialogue, at, size int64, m pgMessage) int64 {
 		p.bind(d.asks(at), m.body)
 	case 'E':
 		f := d.asks(at)
-		if p.executed = true; !p.bound { // goes on with what a command before had bound
+		if p.executed = true; !p.bound { // executes what an earlier command had bound
 			p.does(f, shape{verb: "FETCH"})
 		}
 	case 'D', 'H':
@@ -242,22 +242,21 @@ func (p *postgres) ask(d *dialogue, at, size int64, m pgMessage) int64 {
 			f.Operation, f.Target = "PREPARE", p.parsed.table
 		}
 		d.asked(at + size)
-	case 'X', 'd', 'c', 'f', 'p': // good-bye; data of a COPY; a password
+	case 'X', 'd', 'c', 'f', 'p': // termination; data of a COPY; a password
 	default:
 		return -1
 	}
 	return size
 }
 
-// does names a command by the first of its statements that says more than where a
-// transaction begins or ends.
+// does names a command after the first of its statements that does more than begin or end a transaction.
 func (p *postgres) does(f *recording.Command, s shape) {
 	if f.Operation == "" || frames(f.Operation) && s.verb != "" {
 		f.Operation, f.Target = s.verb, s.table
 	}
 }
 
-// frames reports a verb that begins or ends a transaction, or sets its ways.
+// frames reports whether a verb begins or ends a transaction, or sets its options.
 func frames(verb string) bool {
 	switch verb {
 	case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "SET":

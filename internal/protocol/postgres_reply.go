@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// answer takes a message of the server. A reply is all up to a ReadyForQuery; notices
-// and the like that come between replies belong to none.
+// answer takes a message of the server. A reply is everything up to a ReadyForQuery. Notices and similar messages
+// between replies belong to no reply.
 func (p *postgres) answer(d *dialogue, at, size int64, m pgMessage) int64 {
 	if bytes.IndexByte([]byte("RKSZTDCE123ntsIANVGHWdcv"), m.kind) < 0 {
 		return -1
@@ -54,8 +54,8 @@ func transaction(status byte) recording.Transaction {
 	return recording.TransactionUnknown
 }
 
-// postgresError reads the fields of an error: a letter, and text up to a zero. Of those
-// only the severity and the SQLSTATE are looked at.
+// postgresError reads the fields of an error: each is a letter, and text up to a zero byte. Only the severity and the
+// SQLSTATE are used.
 func postgresError(body []byte) (recording.Outcome, string) {
 	outcome, code := recording.OutcomeError, ""
 	for len(body) > 1 && body[0] != 0 {
@@ -64,7 +64,7 @@ func postgresError(body []byte) (recording.Outcome, string) {
 			break
 		}
 		switch body[0] {
-		case 'S', 'V': // V is not translated, S comes first
+		case 'S', 'V': // V is not translated; S comes first
 			if string(value) == "FATAL" || string(value) == "PANIC" {
 				outcome = recording.OutcomeFatal
 			}

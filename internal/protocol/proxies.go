@@ -9,17 +9,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// maxAgreement is how many bytes of each side a client and a SOCKS proxy need to agree.
+// maxAgreement is the maximum number of bytes that a client and a SOCKS proxy need from each side to agree.
 const maxAgreement = 1 << 10
 
-// agreement is what a client and a SOCKS proxy have said to each other, from the first byte
-// on, until the proxy lets bytes through. Of it only the target is told.
+// agreement is what a client and a SOCKS proxy have sent each other, from the first byte until the proxy relays
+// bytes. Only the target is reported.
 type agreement struct{ client, proxy []byte }
 
-// agreed is how an agreement ended.
+// agreed is the result of an agreement.
 type agreed struct {
 	proxy       recording.Proxying
-	client, end int // bytes that either side took for it
+	client, end int // number of bytes that each side used for it
 	target      string
 	refused     bool
 }
@@ -37,7 +37,7 @@ func socksStart(b []byte) match {
 	return yes
 }
 
-// read tells how the two agreed. maybe: more is to be said.
+// read returns the result of the agreement. maybe: it is not complete.
 func (a *agreement) read() (agreed, match) {
 	if a.client[0] == 4 {
 		return a.socks4()
@@ -45,12 +45,12 @@ func (a *agreement) read() (agreed, match) {
 	return a.socks5()
 }
 
-// socks4 reads what the SOCKS 4 protocol and its extension 4a say.
+// socks4 reads the SOCKS 4 protocol and its extension 4a.
 func (a *agreement) socks4() (agreed, match) {
 	r := agreed{proxy: recording.ProxySOCKS4}
 	c, p := script{rest: a.client}, script{rest: a.proxy}
 	head, answer, host := c.take(8), p.take(8), ""
-	_ = c.line() // who asks
+	_ = c.line() // the user's id
 	if !c.short {
 		host = netip.AddrFrom4([4]byte(head[4:8])).String()
 		if bytes.HasPrefix(head[4:], []byte{0, 0, 0}) && head[7] != 0 {
@@ -70,7 +70,7 @@ func (a *agreement) socks4() (agreed, match) {
 	return r, yes
 }
 
-// socks5 reads what RFC 1928 says, with RFC 1929's names and passwords.
+// socks5 reads RFC 1928, with the names and passwords of RFC 1929.
 func (a *agreement) socks5() (agreed, match) {
 	r := agreed{proxy: recording.ProxySOCKS5}
 	c, p := script{rest: a.client}, script{rest: a.proxy}
@@ -100,13 +100,13 @@ func (a *agreement) socks5() (agreed, match) {
 			return end(true)
 		}
 	case choice[1] != 0:
-		return r, no // of GSSAPI nothing is known
+		return r, no // GSSAPI is not supported
 	}
 	ask := c.take(3)
 	host := c.address()
 	port := c.take(2)
 	answer := p.take(3)
-	_ = p.address() // from which the proxy connected
+	_ = p.address() // the address from which the proxy connected
 	p.take(2)
 	switch {
 	case len(ask) > 0 && (ask[0] != 5 || ask[1] != 1) || len(answer) > 0 && (c.short || answer[0] != 5 || answer[1] > 8) || c.wrong || p.wrong:
@@ -118,13 +118,13 @@ func (a *agreement) socks5() (agreed, match) {
 	return end(answer[1] != 0)
 }
 
-// script is what one side has said and was not read yet.
+// script is the part of one side's bytes that was not read yet.
 type script struct {
 	rest         []byte
-	short, wrong bool // something was not all there; was none
+	short, wrong bool // short: something was incomplete; wrong: something was invalid
 }
 
-// take reads n bytes; nothing if they are not all there yet.
+// take reads n bytes, or nothing if they are not complete yet.
 func (s *script) take(n int) []byte {
 	if s.short = s.short || len(s.rest) < n; s.short {
 		return nil
@@ -134,7 +134,7 @@ func (s *script) take(n int) []byte {
 	return b
 }
 
-// text reads bytes after a byte that says how many.
+// text reads bytes whose number is in the byte before them.
 func (s *script) text() []byte {
 	if n := s.take(1); n != nil {
 		return s.take(int(n[0]))
@@ -170,7 +170,7 @@ func (s *script) address() string {
 	return ""
 }
 
-// also is maybe or no.
+// also returns maybe or no.
 func also(may bool) match {
 	if may {
 		return maybe
@@ -178,7 +178,7 @@ func also(may bool) match {
 	return no
 }
 
-// targetOf writes name or address, and port; "" if there is neither.
+// targetOf returns name or address, and port; "" if there is neither.
 func targetOf(host string, port []byte) string {
 	n := binary.BigEndian.Uint16(port)
 	if a, err := netip.ParseAddr(host); err == nil && a.Zone() == "" {

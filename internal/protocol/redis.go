@@ -11,10 +11,10 @@ const (
 	maxRESP        = 1 << 40 // of a length or a count
 )
 
-// redis is the grammar of RESP, versions 2 and 3. Commands are arrays of strings, of
-// which only the first, the command's name, is looked at.
+// redis is the grammar of RESP, versions 2 and 3. Commands are arrays of strings. Only the first string, the
+// command's name, is used.
 type redis struct {
-	args  int64 // of the open command still to come
+	args  int64 // strings of the open command still to come
 	named bool
 	need  int64 // elements of the open reply still to come
 }
@@ -32,7 +32,7 @@ func (r *redis) starts(b []byte, fromClient bool) match {
 	}
 	next := b[1]
 	switch b[0] {
-	case '+', '-': // a word: a value that was cut here may well begin so
+	case '+', '-': // a word: a value that was cut off may well begin like that
 		return match(2 * oneIf(next >= 'A' && next <= 'Z'))
 	case '(', ',', '#':
 		return match(2 * oneIf(next >= '0' && next <= '9' || next == '-' || next == 't' || next == 'f'))
@@ -45,8 +45,7 @@ func (r *redis) starts(b []byte, fromClient bool) match {
 	return no
 }
 
-// redisStart reports whether b could begin a command: an array whose first string is
-// shaped like a name.
+// redisStart reports whether b could begin a command: an array whose first string looks like a name.
 func redisStart(b []byte) match {
 	if len(b) == 0 || b[0] != '*' {
 		return no
@@ -82,7 +81,7 @@ func redisStart(b []byte) match {
 	return hasPrefix(name[n:], "\r\n")
 }
 
-// commandName gives a name in upper case, "" if it is none.
+// commandName returns a name in upper case, or "" if it is not one.
 func commandName(b []byte) string {
 	for _, c := range b {
 		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '.' && c != '_' {
@@ -173,7 +172,7 @@ func (r *redis) ask(d *dialogue, at int64, b []byte) int64 {
 	return whole
 }
 
-// subscribes reports a command after which the server speaks unasked.
+// subscribes reports whether the server sends unsolicited data after a command.
 func subscribes(f *recording.Command) bool {
 	if f == nil {
 		return false
@@ -194,7 +193,7 @@ func (r *redis) answer(d *dialogue, at int64, b []byte) int64 {
 	kind, first := b[0], r.need == 0
 	if first {
 		r.need = 1
-		if kind != '>' && kind != '|' && d.answers(at) { // those come unasked
+		if kind != '>' && kind != '|' && d.answers(at) { // these come unsolicited
 			d.reply.Outcome, d.reply.Code = outcome(b, n, ok)
 		}
 	}
@@ -206,7 +205,7 @@ func (r *redis) answer(d *dialogue, at int64, b []byte) int64 {
 	case '|':
 		r.need += 2 * max(n, 0)
 		if !first {
-			r.need++ // it adds to the element that follows
+			r.need++ // it annotates the element that follows
 		}
 	case '$', '!', '=':
 		if n >= 0 {
@@ -222,8 +221,8 @@ func (r *redis) answer(d *dialogue, at int64, b []byte) int64 {
 	return int64(size)
 }
 
-// length reads the head of an element: its line, and its number if it has one. size is
-// 0 if the line is incomplete, less if this is no element.
+// length reads the head of an element: its line, and its number if it has one. size is 0 if the line is incomplete,
+// and negative if this is not an element.
 func (r *redis) length(b []byte) (n int64, size int, numbered bool) {
 	switch b[0] {
 	case '+', '-', ':', ',', '#', '(', '_':
@@ -242,7 +241,7 @@ func (r *redis) length(b []byte) (n int64, size int, numbered bool) {
 	return 0, -1, false
 }
 
-// outcome tells what the first element of a reply, with number n if it has one, says.
+// outcome returns the result stated by the first element of a reply, which has number n if numbered.
 func outcome(b []byte, n int64, numbered bool) (recording.Outcome, string) {
 	switch {
 	case b[0] == '-':
@@ -255,7 +254,7 @@ func outcome(b []byte, n int64, numbered bool) (recording.Outcome, string) {
 	return recording.OutcomeOK, ""
 }
 
-// errorWord is the first word of an error, by which clients tell errors apart.
+// errorWord returns the first word of an error, by which clients distinguish errors.
 func errorWord(b []byte) string {
 	i := bytes.IndexAny(b, " \r")
 	if i < 1 || i > maxCommandName {

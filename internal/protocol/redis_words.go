@@ -1,7 +1,7 @@
 package protocol
 
-// redisCommand is the name of a command of Redis or of one of its modules, "" for what is in
-// the place of one: a closed list, for that may be anything, a key or a password too.
+// redisCommand returns name if it is a command of Redis or of one of its modules, otherwise "". The list is closed,
+// because anything may stand in the place of a command, including a key or a password.
 func redisCommand(name string) string {
 	switch name {
 	case "APPEND", "ASKING", "AUTH", "BGREWRITEAOF", "BGSAVE", "BITCOUNT", "BITFIELD", "BITFIELD_RO", "BITOP", "BITPOS", "BLMOVE", "BLMPOP", "BLPOP",
@@ -41,8 +41,7 @@ func redisCommand(name string) string {
 	return ""
 }
 
-// redisError is the word by which clients tell an error of Redis from others, "" for one that a
-// script or a module made up.
+// redisError returns the word by which clients distinguish errors of Redis, or "" if a script or a module made it up.
 func redisError(word string) string {
 	switch word {
 	case "ERR", "WRONGTYPE", "NOAUTH", "NOPERM", "WRONGPASS", "BUSY", "NOSCRIPT", "LOADING", "MASTERDOWN", "MISCONF", "READONLY", "NOREPLICAS",

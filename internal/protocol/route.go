@@ -3,15 +3,14 @@ package protocol
 import "strings"
 
 const (
-	maxSegments = 16     // of a route; what is deeper becomes "..."
+	maxSegments = 16     // of a route; deeper parts become "..."
 	maxValues   = 50     // of one position in Routes
 	maxNodes    = 20_000 // of a Routes
 	anyValue    = "{}"
 )
 
-// Route turns a path without query into a route. A segment of 2 to 24 lower-case
-// letters, _ and -, or v with digits, stands for itself, and so do a few that standards
-// name; every other becomes {}.
+// Route turns a path without query into a route. It keeps a segment of 2 to 24 lower-case letters, _ and -, or of v
+// and digits, and a few segments that standards define. Every other segment becomes {}.
 func Route(path string) string {
 	if path == "" || path[0] != '/' {
 		return "/" + anyValue
@@ -50,7 +49,7 @@ func allPlain(path string) bool {
 
 // plain reports whether a segment may be shown.
 func plain(s string) bool {
-	switch s { // by these the places of tokens, keys and telemetry are known
+	switch s { // these identify endpoints for tokens, keys and telemetry
 	case ".well-known", "jwks.json", "oauth2", "v2.0", "computeMetadata", "v0.3", "v0.4", "v0.5":
 		return true
 	}
@@ -66,24 +65,22 @@ func plain(s string) bool {
 	return word || version
 }
 
-// Routes finds positions in routes that hold an identifier though it looks like a
-// word: those with more than 50 values. The zero Routes is ready to use. Memory is
-// bounded; when it is full, values not seen before count as identifiers.
+// Routes finds positions in routes that hold identifiers although these look like words: positions with more than 50
+// values. The zero Routes is ready to use. Its memory is bounded; when it is full, new values count as identifiers.
 type Routes struct {
 	root  routeNode
 	nodes int
-	known map[string]string // of routes that Of gave, while nothing has changed since
+	known map[string]string // results of Of since the last change
 }
 
 const maxKnown = 1024
 
-// Of takes a route as Route returns it into account, and gives it with {} at the
-// positions found so far.
+// Of takes into account a route as returned by Route. It returns it with {} at the positions found so far.
 func (r *Routes) Of(route string) string {
 	if collapsed, ok := r.known[route]; ok {
 		return collapsed
 	}
-	route = strings.Clone(route) // it may be a part of a request's target, and is kept
+	route = strings.Clone(route) // it may be a substring of a request's target, and is kept
 	if r.Add(route) || len(r.known) >= maxKnown {
 		r.known = nil
 	}
@@ -100,8 +97,7 @@ type routeNode struct {
 	any  bool // more than maxValues: the only key is anyValue
 }
 
-// Add takes a route as Route returns it into account, and reports whether that changed
-// anything.
+// Add takes into account a route as returned by Route. It reports whether that changed anything.
 func (r *Routes) Add(route string) (changed bool) {
 	node := &r.root
 	for segment := range segments(route) {
@@ -128,7 +124,7 @@ func (r *Routes) Add(route string) (changed bool) {
 	return changed
 }
 
-// Collapse gives the route with {} at the positions found so far.
+// Collapse returns the route with {} at the positions found so far.
 func (r *Routes) Collapse(route string) string {
 	var b strings.Builder
 	node := &r.root
@@ -158,7 +154,7 @@ func (n *routeNode) add(segment string) *routeNode {
 	return child
 }
 
-// collapse replaces all values of a position by one.
+// collapse replaces all values of a position with one.
 func (n *routeNode) collapse() *routeNode {
 	merged := &routeNode{}
 	for _, child := range n.next {
@@ -168,7 +164,7 @@ func (n *routeNode) collapse() *routeNode {
 	return merged
 }
 
-// merge takes what is below other over. The outcome does not depend on the order.
+// merge takes over everything below other. The result does not depend on the order.
 func (n *routeNode) merge(other *routeNode) {
 	for segment, child := range other.next {
 		if n.any {

@@ -29,7 +29,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// word gives the i-th of many words that Route lets through.
+// word returns the i-th of many words that Route keeps.
 func word(i int) string {
 	return string([]byte{'a' + byte(i/676%26), 'a' + byte(i/26%26), 'a' + byte(i%26)})
 }
@@ -44,7 +44,7 @@ func TestRoutesCollapsePositionsWithManyValues(t *testing.T) {
 		t.Errorf("50 values: %q", got)
 	}
 	r.Add("/users/zzz/orders")
-	// Below the names, which are one position now, orders and the 50 others are too many.
+	// Below the names, which are one position now, orders and the 50 others exceed the limit.
 	if got := r.Collapse("/users/aaa/orders"); got != "/users/{}/{}" {
 		t.Errorf("51 values: %q", got)
 	}

@@ -123,7 +123,7 @@ func (p *player) step(s step) []recording.Fact {
 	return p.send(s.fromClient, s.data, s.hidden)
 }
 
-// rewrite gives the script with what came out after each step.
+// rewrite returns the script with the resulting facts after each step.
 func rewrite(t *testing.T, text string, side recording.Side) string {
 	p, lines := newPlayer(side), strings.Split(text, "\n")
 	steps := parseScript(t, text)
@@ -172,7 +172,7 @@ func TestHTTPScripts(t *testing.T) {
 	}
 }
 
-// However the bytes are cut into chunks, the facts are the same.
+// The facts do not depend on how the bytes are cut into chunks.
 func TestHTTPFactsDoNotDependOnChunks(t *testing.T) {
 	files, _ := filepath.Glob("testdata/http/*.txt")
 	for _, file := range files {

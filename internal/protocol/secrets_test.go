@@ -8,10 +8,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// marks are what secrets are made of: one that looks like a secret, and one that is a word.
+// marks are the secrets that the tests plant: one that looks like a secret, and one that is a word.
 func marks() []string { return []string{"S3cr3t", "QZWXYQ"} }
 
-// leaks reports whether a line holds a part of a mark: a secret may be cut by the end of what was captured.
+// leaks reports whether a line contains a part of a mark: the end of the captured bytes may cut a secret.
 func leaks(line, mark string) bool {
 	return strings.Contains(strings.ToLower(line), strings.ToLower(mark[:2])) || strings.Contains(line, "user")
 }
@@ -72,7 +72,7 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
-// captures are how much of each chunk may be captured, all of it last.
+// captures lists how much of each chunk may be captured; the last entry is all of it.
 func captures(size int) (list []int) {
 	for n := 1; n < size; n += 1 + n/9 {
 		list = append(list, n)
@@ -80,8 +80,8 @@ func captures(size int) (list []int) {
 	return append(list, size)
 }
 
-// Nor does any key, value, parameter, password or text of a database, however the
-// bytes are cut and wherever their capture ends.
+// No key, value, parameter, password or text of a database reaches a fact either, however the bytes are cut and
+// wherever their capture ends.
 func TestSecretsOfDatabasesStayIn(t *testing.T) {
 	for _, mark := range marks() {
 		secretsOfDatabasesStayIn(t, mark)
@@ -97,7 +97,7 @@ func secretsOfDatabasesStayIn(t *testing.T, mark string) {
 		body = strings.ReplaceAll(body, "@@", mark)
 		return string([]byte{1, kind, 0, 1, 0, byte(len(body)), 0, 0}) + body
 	}
-	answer := map[string]string{"fastcgi": "http-response"} // else "reply"
+	answer := map[string]string{"fastcgi": "http-response"} // otherwise "reply"
 	talks := map[string][]string{
 		"fastcgi": {
 			fcgi(1, "\x00\x01\x00\x00\x00\x00\x00\x00") + fcgi(4, "\x0c\x06QUERY_STRING@@\x0e\x03REQUEST_METHODGET\x0b\x12REQUEST_URI/a/@@?b=@@\x0b\x07SCRIPT_NAME/@@\x09\x0dHTTP_HOSTuser:@@@h\x0b\x06HTTP_COOKIE@@") +

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// maxTable is the longest name of a table that PostgreSQL knows.
+// maxTable is the maximum length of a table's name in PostgreSQL.
 const maxTable = 63
 
-// sqlShape reads the verb and the table of the first statement of a text, or of what
-// was captured of it: then whole is false, and its last word may be cut. Literals are
-// stepped over; where it is doubtful how one ends, nothing after it is looked at.
+// sqlShape reads the verb and the table of the first statement of a text, or of its captured part: then whole is
+// false, and its last word may be cut. Literals are skipped. If the end of a literal is doubtful, nothing after it is
+// read.
 func sqlShape(text []byte, whole bool) shape {
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		text, whole = text[:i], true
@@ -38,13 +38,13 @@ func statementShape(x *sqlLexer) shape {
 	return shape{verb, x.table(verb)}
 }
 
-// one reports that what is left of a statement is a 1, as where it is asked only whether a connection works.
+// one reports whether the rest of a statement is just 1, as in a statement that only tests the connection.
 func (x *sqlLexer) one() bool {
 	return x.whole && string(bytes.Trim(x.b[x.i:], " \t\r\n;")) == "1"
 }
 
-// sqlVerb gives the verb with which b begins, in upper case; "" if it is none of a
-// closed list: what is in the place of one never leaves otherwise.
+// sqlVerb returns the verb with which b begins, in upper case, or "" if it is not in a closed list: any other word in
+// its place is not passed on.
 func sqlVerb(b []byte) string {
 	n := 0
 	for n < len(b) && n <= maxCommandName && (b[n]|0x20 >= 'a' && b[n]|0x20 <= 'z') {
@@ -75,7 +75,7 @@ func (x *sqlLexer) afterWith() string {
 	return ""
 }
 
-// table finds the table that a statement is about: the first one it names.
+// table finds the table that a statement is about: the first one that it names.
 func (x *sqlLexer) table(verb string) string {
 	before := ""
 	switch verb {
@@ -108,7 +108,7 @@ func (x *sqlLexer) table(verb string) string {
 	}
 }
 
-// name reads the name that begins with t: of those joined by dots, the last.
+// name reads the name that begins with t. If names are joined by dots, it returns the last.
 func (x *sqlLexer) name(t sqlToken) string {
 	for t.kind == sqlWord && !t.quoted && noise(t.text) {
 		t = x.next()
@@ -123,7 +123,7 @@ func (x *sqlLexer) name(t sqlToken) string {
 	return ""
 }
 
-// noise reports a word that may stand before a name.
+// noise reports whether a word may precede a name.
 func noise(s string) bool {
 	switch strings.ToLower(s) {
 	case "only", "table", "if", "not", "exists", "lateral", "verbose", "full", "freeze", "analyze":
@@ -132,7 +132,7 @@ func noise(s string) bool {
 	return false
 }
 
-// tableName gives a table's name with {} for digits: they may number a tenant or a day.
+// tableName returns a table's name with {} for digits, because these may identify a tenant or a day.
 func tableName(t sqlToken) string {
 	s := t.text
 	if !t.quoted {
@@ -156,7 +156,7 @@ func tableName(t sqlToken) string {
 			return ""
 		}
 	}
-	if runs > 2 { // a name that is all digits and letters is an id
+	if runs > 2 { // a name made of digits and letters throughout is an id
 		return anyValue
 	}
 	return b.String()

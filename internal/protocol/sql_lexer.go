@@ -2,14 +2,13 @@ package protocol
 
 import "bytes"
 
-// sqlLexer reads the words of SQL. It knows no grammar, but steps over comments and
-// literals.
+// sqlLexer reads the words of SQL. It knows no grammar, but skips comments and literals.
 type sqlLexer struct {
 	b     []byte
 	i     int
 	depth int  // of parentheses
 	whole bool // b is not cut
-	mysql bool // its names are in `, and " is as '
+	mysql bool // names are quoted with `, and " quotes a string like '
 }
 
 type sqlKind int
@@ -26,11 +25,10 @@ type sqlToken struct {
 	kind   sqlKind
 	text   string
 	quoted bool
-	cut    bool // it may go on behind the captured bytes
+	cut    bool // it may continue after the captured bytes
 }
 
-// next returns the next token, sqlEnd after the last one, and at the end of the first
-// statement.
+// next returns the next token. It returns sqlEnd after the last one and at the end of the first statement.
 func (x *sqlLexer) next() sqlToken {
 	x.space()
 	if x.i >= len(x.b) {
@@ -64,13 +62,13 @@ func (x *sqlLexer) next() sqlToken {
 	return sqlToken{kind: sqlOther}
 }
 
-// stop leaves what follows alone.
+// stop ignores everything that follows.
 func (x *sqlLexer) stop() sqlToken {
 	x.i = len(x.b)
 	return sqlToken{}
 }
 
-// space steps over white space and comments.
+// space skips white space and comments.
 func (x *sqlLexer) space() {
 	for x.i < len(x.b) {
 		rest := x.b[x.i:]
@@ -91,7 +89,7 @@ func (x *sqlLexer) space() {
 	}
 }
 
-// comment steps over a comment, which may hold others.
+// comment skips a comment, which may contain others.
 func (x *sqlLexer) comment() {
 	open := 0
 	for x.i < len(x.b) {
@@ -138,14 +136,14 @@ func (x *sqlLexer) quotedName(quote byte) sqlToken {
 		return x.stop()
 	}
 	x.i = from + n + 1
-	if x.i < len(x.b) && x.b[x.i] == quote { // a quote within it: no name to be shown
+	if x.i < len(x.b) && x.b[x.i] == quote { // it contains a quote: the name is not kept
 		return x.stop()
 	}
 	return sqlToken{kind: sqlWord, quoted: true, text: string(x.b[from : from+n]), cut: x.i == len(x.b) && !x.whole}
 }
 
-// literal steps over a string. Whether a backslash escapes the quote after it depends
-// on a setting of the server: then nothing after it is looked at.
+// literal skips a string. Whether a backslash escapes the quote after it depends on a setting of the server. In such
+// a case nothing after it is read.
 func (x *sqlLexer) literal(quote byte, escapes bool) sqlToken {
 	for x.i++; x.i < len(x.b); x.i++ {
 		switch c := x.b[x.i]; {
@@ -163,7 +161,7 @@ func (x *sqlLexer) literal(quote byte, escapes bool) sqlToken {
 	return x.stop()
 }
 
-// dollar steps over a parameter, $1, or a string between equal tags, $tag$...$tag$.
+// dollar skips a parameter, $1, or a string between equal tags, $tag$...$tag$.
 func (x *sqlLexer) dollar() sqlToken {
 	from := x.i
 	for x.i++; x.i < len(x.b) && wordByte(x.b[x.i]); x.i++ {

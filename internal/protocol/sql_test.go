@@ -53,7 +53,7 @@ func TestSQLShapes(t *testing.T) {
 	}
 }
 
-// A word that may go on behind what was captured is not taken for a name.
+// A word that may continue beyond the captured bytes is not taken for a name.
 func TestSQLThatWasCut(t *testing.T) {
 	for text, want := range map[string]string{
 		"select * from users": "SELECT", "select * from users ": "SELECT users", "selec": "", "select": "", "select 1": "SELECT",

@@ -6,9 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Telemetry tells what a datagram to a telemetry daemon is: StatsD metrics or a syslog
-// line. payload is what was captured of its size bytes. It sets Protocol, Bytes and
-// Messages; names, values and tags are not kept.
+// Telemetry determines what a datagram to a telemetry daemon is: StatsD metrics or a syslog line. payload is the
+// captured part of its size bytes. Telemetry sets Protocol, Bytes and Messages; names, values and tags are not kept.
 func Telemetry(payload []byte, size int64) (recording.Datagram, bool) {
 	f := recording.Datagram{Bytes: size}
 	if f.Messages = statsD(payload, int64(len(payload)) < size); f.Messages > 0 {
@@ -22,8 +21,8 @@ func Telemetry(payload []byte, size int64) (recording.Datagram, bool) {
 	return f, false
 }
 
-// statsD counts the metrics of a datagram; 0 if any line of it is none. cut: the last
-// line may go on, and others may follow.
+// statsD counts the metrics of a datagram, or returns 0 if any line is not a metric. cut: the last line may continue,
+// and other lines may follow.
 func statsD(b []byte, cut bool) int64 {
 	count := int64(0)
 	for len(b) > 0 {
@@ -34,7 +33,7 @@ func statsD(b []byte, cut bool) int64 {
 		case len(line) == 0: // after the last newline
 		case metric(line):
 			count++
-		case !whole && count > 0: // enough was seen of the others
+		case !whole && count > 0: // the other lines prove enough
 			count++
 		default:
 			return 0
@@ -43,8 +42,8 @@ func statsD(b []byte, cut bool) int64 {
 	return count
 }
 
-// metric reports name:value|type with what may follow: a sample rate, tags. Events and
-// service checks of DogStatsD count too.
+// metric reports whether a line is name:value|type, optionally with a sample rate and tags. Events and service checks
+// of DogStatsD count too.
 func metric(line []byte) bool {
 	if bytes.HasPrefix(line, []byte("_e{")) || bytes.HasPrefix(line, []byte("_sc|")) {
 		return true
@@ -64,7 +63,7 @@ func metric(line []byte) bool {
 	return false
 }
 
-// numbers reports one or more numbers with colons between them.
+// numbers reports whether b is one or more numbers separated by colons.
 func numbers(b []byte) bool {
 	for _, c := range b {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != ':' && c != 'e' && c != 'E' {
@@ -74,8 +73,8 @@ func numbers(b []byte) bool {
 	return len(b) > 0
 }
 
-// syslog reports a line that begins with a priority in angle brackets, and then a
-// version or a month, as RFC 5424 and RFC 3164 have it.
+// syslog reports whether a line begins with a priority in angle brackets and then a version or a month, as RFC 5424
+// and RFC 3164 define.
 func syslog(b []byte) bool {
 	if len(b) < 4 || b[0] != '<' {
 		return false

@@ -33,7 +33,7 @@ func TestTelemetryDatagrams(t *testing.T) {
 			t.Errorf("%q: %+v (%v), want %+v", payload, got, ok, want)
 		}
 	}
-	// Of a datagram that was not captured whole, what was seen is counted.
+	// If a datagram was not captured completely, only the visible messages are counted.
 	if got, _ := Telemetry([]byte("a:1|c\nb:2|c\nc:3"), 1400); got.Messages != 3 || got.Bytes != 1400 {
 		t.Errorf("%+v", got)
 	}

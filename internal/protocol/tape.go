@@ -5,9 +5,9 @@ import "bytes"
 // maxElement is how much of one element is kept while it is incomplete.
 const maxElement = 1 << 10
 
-// tape is one direction of a stream of elements that tell their own lengths. Where an
-// element begins follows from those before it, as long as their heads are among the
-// captured bytes; else the tape is lost until somebody finds an element again.
+// tape is one direction of a stream of elements that state their own lengths. The position of an element follows from
+// those before it as long as their heads were captured. Otherwise the tape is lost until the beginning of an element
+// is found again.
 type tape struct {
 	seen bool
 	lost bool
@@ -16,19 +16,19 @@ type tape struct {
 	held []byte // of that element, while it is incomplete
 }
 
-// piece is what is seen of an element: its position, and what was captured of it and
-// of what follows. cut: more of that will not be seen.
+// piece is the visible part of an element: its position, and the captured bytes from there on. cut: no more bytes of
+// it will be seen.
 type piece struct {
 	at  int64
 	b   []byte
 	cut bool
 }
 
-// element is asked how long an element is. It returns 0 if it needs more bytes, and
-// less if this is no element.
+// element returns how long an element is. It returns 0 if it needs more bytes, and a negative number if this is not
+// an element.
 type element func(piece) int64
 
-// follow takes note of where a chunk lies. Bytes missed within an element do no harm.
+// follow records where a chunk lies. Bytes missed within an element have no effect.
 func (s *tape) follow(k chunk) {
 	if !s.seen {
 		s.seen, s.lost, s.pos = true, true, k.offset
@@ -44,8 +44,8 @@ func (s *tape) lose() { s.lost, s.held = true, nil }
 // find says that an element begins at a position.
 func (s *tape) find(at int64) { s.lost, s.held, s.next = false, nil, at }
 
-// run shows the elements that begin in a chunk to e. It stops where the tape is lost;
-// broken: because there was something else than an element.
+// run passes the elements that begin in a chunk to e. It stops when the tape is lost; broken: because it found
+// something that is not an element.
 func (s *tape) run(k chunk, e element) (broken bool) {
 	for !s.lost && s.next < k.end() {
 		window := k.from(s.next + int64(len(s.held)))

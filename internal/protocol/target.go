@@ -2,7 +2,7 @@ package protocol
 
 import "strings"
 
-// target is what is kept of a request's target.
+// target is the part of a request's target that is kept.
 type target struct {
 	route, host, operation string
 }
@@ -27,7 +27,7 @@ func parseTarget(method, s string, whole bool) target {
 		} else if !whole {
 			return t
 		}
-		authority = authority[strings.LastIndexByte(authority, '@')+1:] // names and passwords
+		authority = authority[strings.LastIndexByte(authority, '@')+1:] // without names and passwords
 		t.host = hostName(authority)
 		if s = rest; !strings.HasPrefix(s, "/") {
 			s = "/" + s
@@ -43,9 +43,8 @@ func parseTarget(method, s string, whole bool) target {
 	return t
 }
 
-// action finds the value of the parameter Action, with which the query APIs of AWS
-// name the operation, or of grant_type, with which OAuth names what a token is asked
-// for. No other parameter is looked at. whole: s was not cut.
+// action finds the value of the parameter Action, with which the query APIs of AWS name the operation, or of
+// grant_type, with which OAuth names the kind of token request. No other parameter is used. whole: s was not cut.
 func action(s string, whole bool) string {
 	for s != "" {
 		param, rest, more := strings.Cut(s, "&")
@@ -98,8 +97,8 @@ func formAction(b []byte, length int64) string {
 	return action(string(b), whole)
 }
 
-// laterAction finds the Action in a chunk after a head whose end was not captured: only
-// if it begins with it, for it may be any part of the body.
+// laterAction finds the Action in a chunk after a head whose end was not captured. The chunk must begin with it,
+// because it may be any part of the body.
 func laterAction(b []byte, whole bool) string {
 	s := string(b)
 	if !strings.HasPrefix(s, "Action=") && !strings.HasPrefix(s, "grant_type=") {

@@ -15,9 +15,8 @@ const (
 	maxRecord  = 1<<14 + 2048 // payload
 	maxHello   = 1800         // kept of a hello while it is incomplete
 
-	// manyRecords is how many records of each direction are told one by one. That is
-	// longer than any handshake with what follows it (session tickets); later records
-	// are told once a chunk.
+	// manyRecords is how many records of each direction are reported individually. That exceeds any handshake and
+	// what follows it (session tickets). Later records are reported once per chunk.
 	manyRecords = 16
 )
 
@@ -53,9 +52,8 @@ type tlsConn struct {
 	session []byte // the session id that the client offered; nil: not seen
 }
 
-// tlsStream is one direction. Where records begin follows from their lengths, as long
-// as their heads are among the captured bytes; else the stream is lost until a chunk
-// begins with a record.
+// tlsStream is one direction. The position of a record follows from the lengths of those before it, as long as their
+// heads were captured. Otherwise the stream is lost until a chunk begins with a record.
 type tlsStream struct {
 	seen   bool
 	lost   bool
@@ -63,9 +61,9 @@ type tlsStream struct {
 	pos    int64  // where the next chunk begins unless bytes were missed
 	next   int64  // where the next record begins
 	head   []byte // of that record, while it is incomplete
-	count  int    // records met
+	count  int    // number of records seen
 	hello  *recording.TLS
-	begun  []byte // of hello's payload
+	begun  []byte // captured part of hello's payload
 }
 
 // chunk takes the next bytes of either direction.
@@ -106,8 +104,8 @@ func (t *tlsConn) chunk(k chunk) []recording.Fact {
 	return facts
 }
 
-// record reads the head of the record at s.next and gives its fact and the captured
-// part of its payload; nil if the head is incomplete or not to be seen.
+// record reads the head of the record at s.next. It returns the record's fact and the captured part of its payload,
+// or nil if the head is incomplete or not captured.
 func (t *tlsConn) record(s *tlsStream, k chunk) (*recording.TLS, []byte) {
 	rest := k.from(s.next + int64(len(s.head)))
 	missing := recordHead - len(s.head)
@@ -141,8 +139,7 @@ func (t *tlsConn) record(s *tlsStream, k chunk) (*recording.TLS, []byte) {
 	return f, payload[:min(int64(len(payload)), f.Bytes)]
 }
 
-// goOn adds the bytes of k to an incomplete hello and returns the hello if that was
-// all of it that will be seen.
+// goOn adds the bytes of k to an incomplete hello. It returns the hello if no more of it will be seen.
 func (t *tlsConn) goOn(s *tlsStream, k chunk) recording.Fact {
 	if s.hello == nil {
 		return nil
@@ -157,14 +154,13 @@ func (t *tlsConn) goOn(s *tlsStream, k chunk) recording.Fact {
 	return nil
 }
 
-// finish classifies the plain handshake record s.hello, unless more of it may be
-// captured with the next chunk; then it returns nil.
+// finish classifies the plain handshake record s.hello. It returns nil if the next chunk may contain more of it.
 func (t *tlsConn) finish(s *tlsStream, k chunk) *recording.TLS {
 	f := s.hello
 	payload := f.Offset + recordHead
 	whole := payload+int64(len(s.begun)) == k.end() // nothing missed so far
 	if whole && k.end() < s.next && len(s.begun) < maxHello && (len(s.begun) == 0 || isHello(s.begun[0])) {
-		s.begun = append([]byte(nil), s.begun...) // it may be the caller's
+		s.begun = append([]byte(nil), s.begun...) // the memory may belong to the caller
 		return nil
 	}
 	b := s.begun

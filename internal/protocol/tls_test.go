@@ -18,7 +18,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// write is what one side of a real TLS connection sent with one call.
+// write is what one side of a real TLS connection sent in one call.
 type write struct {
 	fromClient bool
 	data       []byte
@@ -39,8 +39,7 @@ func (t tap) Write(b []byte) (int, error) {
 	return t.Conn.Write(b)
 }
 
-// exchange makes one connection: a handshake, "ping", "pong". resumed is what the
-// client's library says.
+// exchange makes one connection: a handshake, "ping", "pong". resumed is what the client's library reports.
 func exchange(t *testing.T, client, server *tls.Config) (writes []write, resumed bool) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // net.Pipe would stop at the session tickets
@@ -95,8 +94,7 @@ func certificate(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// summary is the version, resumption and name that the facts tell, and the kinds of
-// the records of each side.
+// summary is the version, resumption and name that the facts contain, and the kinds of records of each side.
 type summary struct {
 	sni      string
 	version  int64
@@ -126,8 +124,8 @@ func summarize(facts []recording.Fact, client recording.Direction) summary {
 	return s
 }
 
-// cuts are ways in which the bytes of one write reach the other side's reads: whole;
-// as Go and OpenSSL read records, head and payload apart; byte by byte.
+// cuts are ways in which the bytes of one write arrive at the other side's reads: whole; head and payload separately,
+// as Go and OpenSSL read records; or byte by byte.
 func cuts(how string, b []byte) [][]byte {
 	switch how {
 	case "whole":
@@ -185,7 +183,7 @@ func checkTLS(t *testing.T, writes []write, how string, side recording.Side, ver
 	if got.byClient[0] != "client-hello" || got.byServer[0] != "server-hello" || !slices.Contains(got.byServer, "application") {
 		t.Errorf("records of the client %v, of the server %v", got.byClient, got.byServer)
 	}
-	// Every record is told, where it is.
+	// Every record is reported, at its position.
 	var at [2]int64
 	for _, f := range facts {
 		r, ok := f.(*recording.TLS)
@@ -202,8 +200,8 @@ func checkTLS(t *testing.T, writes []write, how string, side recording.Side, ver
 	}
 }
 
-// With 512 bytes of each chunk, post-quantum key shares hide the end of the hellos;
-// what is told stays true.
+// With 512 bytes of each chunk, post-quantum key shares hide the end of the hellos. What is reported must still be
+// true.
 func TestTLSHellosLongerThanWhatIsCaptured(t *testing.T) {
 	server := &tls.Config{Certificates: []tls.Certificate{certificate(t)}, MinVersion: tls.VersionTLS13}
 	client := &tls.Config{ServerName: "db.example", InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(1)}

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// mayAgree reports whether a chunk belongs to what a client agrees upon with a SOCKS proxy: one
-// that it opened, and that was followed from its first byte on.
+// mayAgree reports whether a chunk belongs to a client's agreement with a SOCKS proxy. The watched process must have
+// opened the connection, which must have been followed from its first byte on.
 func (c *Conn) mayAgree(k chunk) bool {
 	if c.asks != nil {
 		return true
@@ -16,8 +16,8 @@ func (c *Conn) mayAgree(k chunk) bool {
 	return c.client == recording.Write && k.dir == c.client && !c.joined && k.offset == c.from[k.dir] && c.strange == 0 && socksStart(k.data) != no
 }
 
-// agree takes a chunk of it. What turns out to be none, or is not seen whole, is of an
-// unknown protocol.
+// agree takes a chunk of an agreement. If it turns out not to be one, or was not seen completely, the protocol is
+// unknown.
 func (c *Conn) agree(k chunk) []recording.Fact {
 	if c.asks == nil {
 		c.asks = &agreement{}
@@ -48,7 +48,7 @@ func (c *Conn) agree(k chunk) []recording.Fact {
 	return c.through(f, chunk{c.client, f.Written, int64(len(early)), early}, chunk{1 - c.client, f.Read, int64(len(rest)), rest})
 }
 
-// through lets the bytes behind a proxy begin, with those that came together with its own.
+// through starts following the bytes behind a proxy, beginning with those that came together with the proxy's own.
 func (c *Conn) through(f *recording.Tunnel, with ...chunk) []recording.Fact {
 	c.protocol, c.http = recording.ProtocolUnknown, nil
 	c.from[c.client], c.from[1-c.client] = f.Written, f.Read
@@ -60,7 +60,7 @@ func (c *Conn) through(f *recording.Tunnel, with ...chunk) []recording.Fact {
 	return facts
 }
 
-// converse takes a chunk of HTTP/1, in which a proxy may be asked to let bytes through.
+// converse takes a chunk of HTTP/1, which may include a request to a proxy for a tunnel.
 func (c *Conn) converse(k chunk) []recording.Fact {
 	facts := c.http.chunk(k)
 	if h := c.http; h.behind > 0 && c.client == recording.Write {
@@ -71,7 +71,7 @@ func (c *Conn) converse(k chunk) []recording.Fact {
 	return facts
 }
 
-// authority is what a request for a tunnel asks for: name or address, and port.
+// authority returns what a request for a tunnel asks for: name or address, and port.
 func authority(head []byte) string {
 	_, rest, _ := strings.Cut(string(head[:min(len(head), maxHead)]), " ")
 	s, _, _ := strings.Cut(rest, " ")

@@ -78,8 +78,8 @@ func recorded(tl *timeline.Timeline) Recording {
 	return r
 }
 
-// overheadLater is what recording took of a core in its second half: in the first one, what records is
-// loaded beside it.
+// overheadLater is the share of a core that recording used in the second half of the recording. The first half
+// includes the cost of loading the recorder's parts.
 func overheadLater(tl *timeline.Timeline) Decimal {
 	list := tl.Overhead.Samples
 	half := slices.IndexFunc(list, func(s timeline.OverheadSample) bool { return s.Time >= tl.Start+(tl.End-tl.Start)/2 })
@@ -90,8 +90,8 @@ func overheadLater(tl *timeline.Timeline) Decimal {
 	return share(int64(max(0, to.Used-from.Used)), int64(to.Time.Sub(from.Time)))
 }
 
-// stolen is how much of the processors' time a hypervisor gave to others, from the first sample of
-// the host to the last.
+// stolen is the share of the processors' time that a hypervisor gave to other guests, between the first and the last
+// sample of the host.
 func stolen(tl *timeline.Timeline) Decimal {
 	if len(tl.Hosts) == 0 {
 		return 0
@@ -155,7 +155,7 @@ func findings(d *diagnosis.Diagnosis, start timeline.Time, list []diagnosis.Find
 	return out
 }
 
-// impact is what a finding saves, as scripts read it.
+// impact returns what a finding saves, in the form that scripts read.
 func impact(f *diagnosis.Finding) Impact {
 	im := &f.Impact
 	return Impact{

@@ -5,27 +5,26 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// basis says how it is known beneath which stack a piece of time was spent.
+// basis says how we know the stack beneath which a piece of time was spent.
 type basis int8
 
 const (
 	byOwnStack basis = iota // the stack was taken in this very wait
 	byPlace                 // all stacks taken at the same place in the code agree
-	bySamples               // on a CPU, or waiting for one: shared out over samples
+	bySamples               // on a CPU, or waiting for one: distributed over samples
 	byNothing               // no stack was seen, or no code of the request ran
 )
 
-// charge is a piece of a segment and the stack beneath which it was spent.
+// charge is a piece of a segment, with the stack beneath which it was spent.
 type charge struct {
 	segment  *timeline.Segment
 	from, to timeline.Time
-	stack    timeline.StackID // None by samples and by nothing
+	stack    timeline.StackID // None for bySamples and byNothing
 	basis    basis
-	began    timeline.Time // the wait, of which a request may have several pieces
+	began    timeline.Time // start of the wait, of which a request may have several pieces
 }
 
-// charges takes the segments of a request apart by stack. The pieces tile the
-// segments.
+// charges splits the segments of a request by stack. The pieces tile the segments.
 func (x *stackIndex) charges(r *timeline.Request, into []charge) []charge {
 	list := r.SegmentList()
 	for i := range list {
@@ -48,14 +47,14 @@ func (x *stackIndex) charges(r *timeline.Request, into []charge) []charge {
 	return into
 }
 
-// hidden reports a wait that no thread's stack shows: of a request whose event loop waits
-// for all its peers in one place.
+// hidden reports whether no thread's stack shows what a wait is for: the event loop of the request waits for all its
+// peers in one place.
 func (x *stackIndex) hidden(s *timeline.Segment) bool {
 	st := &x.tl.Strands[s.Strand]
 	return st.Loop && (s.Cause == timeline.CauseRemote || s.Cause == timeline.CauseClient || s.Phase == timeline.PhasePickUp)
 }
 
-// pieces takes a segment in which its strand waited apart by the states of the strand.
+// pieces splits a segment in which its strand waited by the states of the strand.
 func (x *stackIndex) pieces(c charge, into []charge) []charge {
 	id := c.segment.Strand
 	at, end := c.from, c.to
@@ -68,7 +67,7 @@ func (x *stackIndex) pieces(c charge, into []charge) []charge {
 		}
 		at = piece.to
 		if preempted(iv) && c.segment.Cause == timeline.CauseRunnable {
-			piece.basis = bySamples // whatever it ran then
+			piece.basis = bySamples // it ran unknown code then
 		} else {
 			x.waiting(&piece, iv)
 		}
@@ -80,8 +79,8 @@ func (x *stackIndex) pieces(c charge, into []charge) []charge {
 	return into
 }
 
-// waiting gives a piece of a wait, within an interval of its strand, the stack in which
-// it waited. A thread made runnable is still there.
+// waiting sets the stack of a piece of a wait, within an interval of its strand. A thread that became runnable still
+// has that stack.
 func (x *stackIndex) waiting(c *charge, iv *timeline.Interval) {
 	id, at := c.segment.Strand, c.from
 	if iv.State == timeline.StateRunnable && iv.Off != nil {
@@ -103,7 +102,7 @@ func (x *stackIndex) waiting(c *charge, iv *timeline.Interval) {
 	}
 }
 
-// preempted reports an interval in which a strand was ready to go on running.
+// preempted reports whether a strand was ready to continue running in an interval.
 func preempted(iv *timeline.Interval) bool {
 	return iv.State == timeline.StateRunnable && (iv.Off == nil || iv.Off.State == recording.OffPreempted)
 }

@@ -2,8 +2,8 @@ package report
 
 import "fmt"
 
-// timeOfDay prints a time since the Unix epoch as hours, minutes and seconds of its day in
-// UTC, so that lines of other tools can be found.
+// timeOfDay prints a time since the Unix epoch as hours, minutes and seconds of its day in UTC, for comparison with
+// the output of other tools.
 func timeOfDay(ns int64) string {
 	const day = 86_400_000
 	ms := (ns/1_000_000%day + day) % day

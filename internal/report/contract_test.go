@@ -14,7 +14,7 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// TestEveryReportKeepsTheContract reads back the JSON of every recording at hand.
+// TestEveryReportKeepsTheContract reads back the JSON of every available recording.
 func TestEveryReportKeepsTheContract(t *testing.T) {
 	files, err := filepath.Glob(stories + "*/*.txt")
 	if err != nil || len(files) == 0 {

@@ -45,7 +45,7 @@ func (d Decimal) String() string {
 
 func share(part, whole int64) Decimal { return Decimal(diagnosis.ShareOf(part, whole)) }
 
-// value converts an evidence's number from the unit it is measured in.
+// value converts the value of an evidence from its unit of measurement.
 func value(v int64, u diagnosis.Unit) Decimal {
 	switch u {
 	case diagnosis.UnitShare:

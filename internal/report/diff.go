@@ -9,8 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// Diff is what differs between two recordings. Its JSON form is the contract of
-// `dwell diff --json`.
+// Diff is the difference between two recordings. Its JSON form is the contract of `dwell diff --json`.
 type Diff struct {
 	Version     int            `json:"version"`
 	A           DiffSide       `json:"a"`
@@ -24,18 +23,18 @@ type Diff struct {
 	UnseenCode  []DiffFrame    `json:"unseen_code"`
 }
 
-// DiffSide is what was compared of one recording.
+// DiffSide describes one of the compared recordings.
 type DiffSide struct {
 	Program   string   `json:"program"`
 	Processes int      `json:"processes"`
-	Seen      Duration `json:"seen_ns"` // from the first to the last that was seen of its threads
+	Seen      Duration `json:"seen_ns"` // from the first to the last observation of its threads
 	CPU       Duration `json:"cpu_ns"`
 	Samples   int      `json:"samples"`
 	Requests  int      `json:"requests"`
-	Excerpt   *Excerpt `json:"excerpt,omitempty"` // nil where all of it is analysed
+	Excerpt   *Excerpt `json:"excerpt,omitempty"` // nil if all of it is analysed
 }
 
-// DiffEndpoint is an endpoint on both sides; nil where a side has no requests of it.
+// DiffEndpoint is an endpoint on both sides; nil if a side has no requests to it.
 type DiffEndpoint struct {
 	Name      string          `json:"name"`
 	A         *DiffLatency    `json:"a"`
@@ -52,7 +51,7 @@ type DiffLatency struct {
 	P99   Duration `json:"p99_ns"`
 }
 
-// DiffPrediction is what the findings of A that B does not have were to save.
+// DiffPrediction is what the findings that A has and B does not have were expected to save.
 type DiffPrediction struct {
 	P50     Duration `json:"p50_saving_ns"`
 	P99     Duration `json:"p99_saving_ns"`
@@ -63,12 +62,12 @@ type DiffPrediction struct {
 type DiffFinding struct {
 	ID       string  `json:"id"`
 	Endpoint string  `json:"endpoint"`
-	Change   string  `json:"change"` // "gone", "new", "both", or "undecided": found on one side, and the other cannot tell
+	Change   string  `json:"change"` // "gone", "new", "both", or "undecided": found on one side, and the other side cannot decide it
 	PlaceA   string  `json:"place_a,omitempty"`
 	PlaceB   string  `json:"place_b,omitempty"`
 	ImpactA  *Impact `json:"impact_a,omitempty"`
 	ImpactB  *Impact `json:"impact_b,omitempty"`
-	Missing  string  `json:"missing,omitempty"` // what kept the other side from telling
+	Missing  string  `json:"missing,omitempty"` // what prevented the other side from deciding
 }
 
 // DiffMeasure is one measure; nil on a side that lacks it.
@@ -87,10 +86,10 @@ type DiffFrame struct {
 	UnderB   Decimal `json:"under_b"`
 	SelfA    Decimal `json:"self_a"`
 	SelfB    Decimal `json:"self_b"`
-	Own      bool    `json:"own,omitempty"` // of the program itself, as far as names and paths tell
+	Own      bool    `json:"own,omitempty"` // belongs to the program itself, judging by names and paths
 }
 
-// diffFrames bounds how many functions are told.
+// diffFrames bounds how many functions are listed.
 const diffFrames = 100
 
 // NewDiff makes the view model of a comparison.

@@ -33,8 +33,8 @@ func compared(t *testing.T, file string) diagnosis.Compared {
 	return diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})}
 }
 
-// A benchmark scans on one goroutine; in production ten threads serve many, and each
-// syncs. The program that ran the benchmark used most CPU and is not what it is about.
+// A benchmark scans on one goroutine; in production ten threads serve many, and each syncs. The program that ran the
+// benchmark used most CPU, but the comparison is not about it.
 func TestDiffOfWhatServesNothing(t *testing.T) {
 	d := report.NewDiff(diagnosis.Compare(compared(t, "testdata/bench.txt"), compared(t, "testdata/prod.txt")))
 	if d.A.Program != "store.test" || d.B.Program != "store" {
@@ -44,7 +44,7 @@ func TestDiffOfWhatServesNothing(t *testing.T) {
 	golden(t, "bench-prod.json", func(w io.Writer) error { return report.DiffJSON(w, d) })
 }
 
-// What a benchmark is compared with itself: nothing is missing.
+// A recording compared with itself: nothing is missing.
 func TestDiffWithItself(t *testing.T) {
 	d := report.NewDiff(diagnosis.Compare(compared(t, "testdata/prod.txt"), compared(t, "testdata/prod.txt")))
 	if len(d.Unexercised)+len(d.UnseenCode)+len(d.Findings) != 0 || len(d.Measures) == 0 {
@@ -52,8 +52,7 @@ func TestDiffWithItself(t *testing.T) {
 	}
 }
 
-// Before and after a fix: the finding is gone, and what it was to save stands beside
-// what was saved.
+// Before and after a fix: the finding is gone, and its predicted saving is shown next to the actual one.
 func TestDiffOfAFix(t *testing.T) {
 	d := report.NewDiff(diagnosis.Compare(compared(t, stories+"disk/file-supported.txt"), compared(t, stories+"disk/background-refuted.txt")))
 	if len(d.Findings) != 1 || d.Findings[0].Change != "gone" || d.Findings[0].ID != "disk" {
@@ -62,8 +61,8 @@ func TestDiffOfAFix(t *testing.T) {
 	golden(t, "fix.golden", func(w io.Writer) error { return report.DiffText(w, d, report.TextOptions{}) })
 }
 
-// A finding is gone only if the other recording could have it: not where too little was
-// asked of it, nor where it is undecided there.
+// A finding is gone only if the other recording could show it: not if that one had too little load, nor if the
+// finding is undecided there.
 func TestDiffWithOneThatCannotTell(t *testing.T) {
 	found := compared(t, stories+"disk/file-supported.txt")
 	for _, c := range []struct{ other, missing string }{

@@ -10,13 +10,13 @@ import (
 const (
 	shownDiffs = 10 // functions
 
-	shownForeign = 3 // of libraries, where the program has none of its own
+	shownForeign = 3 // of libraries, if the program has none of its own
 )
 
 // diffColumn is how many columns one side's value has.
 func (p *page) diffColumn() int { return min(16, p.width/5) }
 
-// DiffText writes the comparison for people. Nothing is said of what neither side has.
+// DiffText writes the comparison for people. It omits what neither side has.
 func DiffText(w io.Writer, d *Diff, o TextOptions) error {
 	p := newPage(o)
 	p.line(bold, "A: %s", diffWho(&d.A))
@@ -70,7 +70,8 @@ func diffEndpoints(p *page, d *Diff) {
 	}
 }
 
-// changed says by how much a quantile fell or rose, and whether that is more than two halves of one recording differ by.
+// changed says by how much a quantile fell or rose, and whether that exceeds the difference between halves of one
+// recording.
 func changed(name string, fell, noise Duration) string {
 	text := name + " stays as it is"
 	switch {
@@ -114,7 +115,7 @@ func diffFindingsText(p *page, d *Diff) {
 	}
 }
 
-// diffUnexercised says what B did and A did not.
+// diffUnexercised lists what B did and A did not.
 func diffUnexercised(p *page, d *Diff) {
 	p.raw("")
 	p.line(bold, "What A did not exercise that B did")

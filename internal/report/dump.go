@@ -8,14 +8,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Dump is what every thread did at one instant of a recording, and who waited for whom.
+// Dump shows what every thread did at one instant of a recording, and which threads waited for which.
 type Dump struct {
 	Version  int           `json:"version"`
 	At       Duration      `json:"at_ns"`             // since the start of the recording
 	Wall     int64         `json:"wall_ns,omitempty"` // since the Unix epoch
 	Chosen   string        `json:"chosen"`            // why this instant
 	Counts   DumpCounts    `json:"counts"`
-	Blockers []*Blocker    `json:"blockers"` // that wait for no known thread themselves; those that block most first
+	Blockers []*Blocker    `json:"blockers"` // threads that wait for no known thread themselves; those that block most come first
 	Threads  []*DumpThread `json:"threads"`
 }
 
@@ -30,7 +30,7 @@ type DumpCounts struct {
 	Unknown  int `json:"unknown"`
 }
 
-// DumpThread is one thread at the instant. Durations count back from it.
+// DumpThread is one thread at the instant. Durations count back from the instant.
 type DumpThread struct {
 	Process  int64               `json:"pid"`
 	TID      int64               `json:"tid"`
@@ -42,17 +42,17 @@ type DumpThread struct {
 	Syscall  string              `json:"syscall,omitempty"`
 	Request  *timeline.RequestID `json:"request,omitempty"` // that it worked for
 	Endpoint string              `json:"endpoint,omitempty"`
-	Open     int                 `json:"requests,omitempty"` // how many it had open
+	Open     int                 `json:"requests,omitempty"` // number of requests it had open
 	Call     *DumpCall           `json:"call,omitempty"`     // that it had open
 	Wait     *DumpWait           `json:"wait,omitempty"`
-	Stack    []Frame             `json:"stack"` // leaf first; empty if none was seen
+	Stack    []Frame             `json:"stack"` // leaf first; empty if no stack was seen
 	Seen     StackSeen           `json:"stack_seen"`
-	Blocks   int                 `json:"blocks"` // threads that wait for it, others between them included
+	Blocks   int                 `json:"blocks"` // number of threads that wait for it, directly or through others
 
 	strand timeline.StrandID
 	stack  timeline.StackID
-	place  timeline.StackID // the stack from the frame on that best names where it is
-	site   int              // that frame, in Stack; -1 without a stack
+	place  timeline.StackID // the part of the stack from the frame that best names its place
+	site   int              // index of that frame in Stack; -1 without a stack
 }
 
 // DumpCall is an outgoing call.
@@ -67,36 +67,36 @@ type DumpCall struct {
 type DumpWait struct {
 	Cause   string      `json:"cause"`
 	Quality string      `json:"quality"`
-	Rule    string      `json:"rule"`          // code of what told the cause
+	Rule    string      `json:"rule"`          // code of the rule that determined the cause
 	What    string      `json:"for,omitempty"` // the lock or pool
 	Holder  *DumpHolder `json:"holder,omitempty"`
 }
 
-// DumpHolder is the thread that had it.
+// DumpHolder is the thread that held it.
 type DumpHolder struct {
 	TID   int64    `json:"tid"`
 	Name  string   `json:"name"`
-	Had   Duration `json:"had_ns,omitempty"` // for how long already; 0 not known
-	Basis string   `json:"basis"`            // release: it woke the next one; owner: the mutex named it; yield: it then stood back
+	Had   Duration `json:"had_ns,omitempty"` // for how long it had held it; 0 not known
+	Basis string   `json:"basis"`            // release: it woke the next one; owner: the mutex named it; yield: it later gave way
 
 	strand timeline.StrandID
 }
 
 // StackSeen says how a stack is known.
 type StackSeen struct {
-	How string   `json:"how"`    // own: of this very wait; borrowed: of all waits at its place; sample: on a CPU; release: with which it later lets go what others wait for; none
+	How string   `json:"how"`    // own: of this very wait; borrowed: of all waits at its place; sample: on a CPU; release: the stack with which it later releases what others wait for; none
 	Age Duration `json:"age_ns"` // samples: how long before the instant; negative after it
 }
 
-// DumpOptions choose the instant of a dump.
+// DumpOptions select the instant of a dump.
 type DumpOptions struct {
 	At     timeline.Time // of the recording's clock
 	Chosen string
-	Source Source // of code at the places of threads, nil none
+	Source Source // of code at the places of threads; nil: none
 }
 
-// NewDump tells what every thread did at an instant. Of goroutines those are in it that
-// worked for a request, or waited for a lock or a pool: no others are seen.
+// NewDump returns what every thread did at an instant. It includes only goroutines that worked for a request, or
+// waited for a lock or a pool; other goroutines are not recorded.
 func NewDump(tl *timeline.Timeline, o DumpOptions) *Dump {
 	d := &Dump{Version: Version, At: o.At.Sub(tl.Start), Chosen: o.Chosen, Blockers: []*Blocker{}, Threads: []*DumpThread{}}
 	dd := &dumper{tl: tl, at: o.At, source: o.Source, index: newStackIndex(tl)}
@@ -141,7 +141,7 @@ type dumper struct {
 	works  map[timeline.StrandID][]timeline.RequestID
 }
 
-// serving finds the requests that threads work for.
+// serving finds the requests for which threads work.
 func (d *dumper) serving() {
 	d.works = map[timeline.StrandID][]timeline.RequestID{}
 	for i := range d.tl.Requests {
@@ -160,7 +160,7 @@ func (d *dumper) serving() {
 	}
 }
 
-// thread describes a thread or goroutine; nil if it did not live then.
+// thread describes a thread or goroutine; nil if it did not exist at the instant.
 func (d *dumper) thread(id timeline.StrandID) *DumpThread {
 	st := &d.tl.Strands[id]
 	if st.Goroutine != recording.NoGoroutine {
@@ -178,7 +178,7 @@ func (d *dumper) thread(id timeline.StrandID) *DumpThread {
 	return t
 }
 
-// named is a thread of which only the name and the requests are known yet.
+// named returns a thread with only its name and requests filled in.
 func (d *dumper) named(id timeline.StrandID) *DumpThread {
 	st := &d.tl.Strands[id]
 	t := &DumpThread{TID: st.TID, Name: st.Name, strand: id, stack: timeline.None, place: timeline.None, site: -1, Stack: []Frame{}}
@@ -198,8 +198,7 @@ func (d *dumper) named(id timeline.StrandID) *DumpThread {
 	return t
 }
 
-// goroutine describes a goroutine by what it waits for, or by the request it works for;
-// nil if neither is known.
+// goroutine describes a goroutine by what it waits for, or by the request it works for; nil if neither is known.
 func (d *dumper) goroutine(id timeline.StrandID) *DumpThread {
 	if t := d.parked(id); t != nil {
 		return t
@@ -228,7 +227,7 @@ func (d *dumper) goroutine(id timeline.StrandID) *DumpThread {
 	return nil
 }
 
-// state tells what a thread did, or waited for.
+// state determines what a thread did or waited for.
 func (d *dumper) state(t *DumpThread, iv *timeline.Interval) {
 	t.State, t.Cause = "unknown", timeline.CauseUnknown.String()
 	for _, a := range d.tl.Doing(t.strand, d.at, d.at+1) {
@@ -255,7 +254,7 @@ func (d *dumper) state(t *DumpThread, iv *timeline.Interval) {
 	}
 }
 
-// blocks reports causes in which a thread waits for what another one has.
+// blocks reports whether a cause means that a thread waits for something that another one holds.
 func blocks(c timeline.Cause) bool {
 	return c == timeline.CauseLock || c == timeline.CauseInterpreterLock || c == timeline.CausePool
 }
@@ -296,7 +295,7 @@ func basisName(b timeline.HoldBasis) string {
 	return "release"
 }
 
-// since tells for how long it has been so.
+// since determines for how long the thread has been in its state.
 func (d *dumper) since(t *DumpThread, iv *timeline.Interval) {
 	from := iv.From
 	if w := d.tl.WaitAt(t.strand, d.at); w != timeline.None {
@@ -308,8 +307,8 @@ func (d *dumper) since(t *DumpThread, iv *timeline.Interval) {
 	t.AtLeast = from == d.tl.Start
 }
 
-// stackOf finds the stack that a thread had: asleep, or just woken, that of its wait;
-// on a CPU that of the nearest sample.
+// stackOf finds the stack of a thread. If the thread was asleep or just woken, that is the stack of its wait; if it
+// was on a CPU, that of the nearest sample.
 func (d *dumper) stackOf(t *DumpThread, iv *timeline.Interval) {
 	switch {
 	case iv.State == timeline.StateRunning || preempted(iv):
@@ -328,7 +327,7 @@ func (d *dumper) stackOf(t *DumpThread, iv *timeline.Interval) {
 	}
 }
 
-// placed fills in what is told of a thread's stack.
+// placed fills in the fields that describe a thread's stack.
 func (d *dumper) placed(t *DumpThread) {
 	t.Stack = framesOf(d.tl, t.stack)
 	t.site = siteIn(d.tl, t.stack)
@@ -340,7 +339,7 @@ func (d *dumper) placed(t *DumpThread) {
 	f.Code, f.In = d.source.code(f), libraryOf(d.tl, t.stack, f.Name)
 }
 
-// siteIn returns which frame of a stack, counted from its leaf, best names where it is.
+// siteIn returns the index, from the leaf, of the frame that best names the place of a stack.
 func siteIn(tl *timeline.Timeline, id timeline.StackID) int {
 	frames := tl.StackFrames(id)
 	site, _ := tl.SiteOf(id)
@@ -348,7 +347,7 @@ func siteIn(tl *timeline.Timeline, id timeline.StackID) int {
 	if at > 0 || frames[0].Type != recording.FrameNative {
 		return at
 	}
-	for i := range frames { // of a library's own threads: where it calls the system
+	for i := range frames { // a library's own thread: where it calls the system
 		if frames[i].Module != frames[0].Module {
 			return i
 		}
@@ -356,8 +355,8 @@ func siteIn(tl *timeline.Timeline, id timeline.StackID) int {
 	return 0
 }
 
-// nearest takes the sample on a CPU that is nearest in time, of those before and after
-// which the thread did not sleep: then it still is, or already was, in that work.
+// nearest takes the sample on a CPU that is nearest in time, if the thread did not sleep in between: then it is
+// still, or already, doing the sampled work.
 func (d *dumper) nearest(t *DumpThread) {
 	from, to := d.awake(t.strand)
 	best := to - from + 1
@@ -369,7 +368,7 @@ func (d *dumper) nearest(t *DumpThread) {
 	}
 }
 
-// awake is the stretch around the instant in which a thread never slept.
+// awake returns the span around the instant in which a thread never slept.
 func (d *dumper) awake(id timeline.StrandID) (from, to timeline.Time) {
 	list := d.tl.Strands[id].Intervals
 	ran := func(k int) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// javaSource is what a source root might hold.
+// javaSource returns what a source root might contain.
 func javaSource(file string, from, to int64) []string {
 	if file != "com/shop/PriceCache.java" {
 		return nil
@@ -65,9 +65,8 @@ func TestInstantsByCondition(t *testing.T) {
 	}
 }
 
-// One thread has a lock again and again. After 20 ms it lets it go, wakes the two others and
-// takes it again before they run, in the middle of their waits; the instant is one at which
-// they sleep, as the dump then says.
+// One thread holds a lock repeatedly. After 20 ms it releases it, wakes the two others and takes it again before they
+// run, in the middle of their waits. The chosen instant is one at which they sleep, as the dump confirms.
 //
 //	holder |--had---------------||--had--------------------|
 //	first  |-- waits ----------- * ------------------------|
@@ -103,7 +102,7 @@ const vain = `# dwell recording, text form 1
 60000000 end reason=time
 `
 
-// A deadlock of two is shown once, and as one.
+// A deadlock of two threads is shown once, and as a deadlock.
 func TestDeadlock(t *testing.T) {
 	tl, _ := view(t, "deadlock.txt")
 	d := report.NewDump(tl, report.DumpOptions{At: tl.Start + timeline.Time(30_000_000), Chosen: "as asked for"})
@@ -115,7 +114,7 @@ func TestDeadlock(t *testing.T) {
 	})
 }
 
-// Whatever was recorded, at any instant every thread is counted once, under one state.
+// For every recording and instant, each thread is counted once, under one state.
 func TestDumpsOfEveryRecording(t *testing.T) {
 	files, err := filepath.Glob(stories + "*/*.txt")
 	if err != nil || len(files) == 0 {
@@ -141,8 +140,8 @@ func TestDumpsOfEveryRecording(t *testing.T) {
 	}
 }
 
-// Goroutine 8 waits from 10 to 20 ms for what goroutine 7 has, which serves nobody and of
-// which nothing is known but where it lets go; both threads sleep from 13 to 19 ms.
+// Goroutine 8 waits from 10 to 20 ms for what goroutine 7 holds. Goroutine 7 serves no request, and only the place
+// where it releases is known. Both threads sleep from 13 to 19 ms.
 func TestDumpOfAGoroutineThatServesNobody(t *testing.T) {
 	tl, _ := load(t, `1ms manifest cpus=2 hooks="sched stacks parks goroutines"
 1ms process id=1 pid=100 runtime=go comm=shop

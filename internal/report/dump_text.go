@@ -30,8 +30,8 @@ func DumpJSON(w io.Writer, d *Dump) error {
 	return nil
 }
 
-// DumpText writes who waits for whom, then every thread with its stack; threads that
-// do the same in the same place share an entry.
+// DumpText writes which threads wait for which, then every thread with its stack. Threads that do the same in the
+// same place share an entry.
 func DumpText(w io.Writer, d *Dump, o DumpTextOptions) error {
 	p := newPage(o.TextOptions)
 	at := "+" + human(d.At)
@@ -65,7 +65,7 @@ func DumpText(w io.Writer, d *Dump, o DumpTextOptions) error {
 	return p.flush(w)
 }
 
-// namedWaiters is how many of the threads that wait for one thing are named.
+// namedWaiters is how many of the threads that wait for one thing are listed by name.
 const namedWaiters = 6
 
 func blockerLines(p *page, b *Blocker, indent string) {
@@ -97,8 +97,8 @@ func blockerLines(p *page, b *Blocker, indent string) {
 	}
 }
 
-// named are the threads, with their ids where names alone do not tell them apart; if
-// they are many, how many of each pool.
+// named lists the threads, with their ids if names alone are ambiguous; if there are many, how many belong to each
+// pool.
 func (w *Waiters) named() []string {
 	if len(w.Names) > namedWaiters {
 		return pools(w.Names)
@@ -112,7 +112,7 @@ func (w *Waiters) named() []string {
 	return names
 }
 
-// pools counts threads whose names differ by numbers only, the most numerous first.
+// pools counts threads whose names differ only by a number; the largest group comes first.
 func pools(names []string) (out []string) {
 	count := map[string]int{}
 	for _, n := range names {
@@ -133,7 +133,7 @@ func (t *DumpThread) title() string {
 	return fmt.Sprintf("%s (%d)", t.Name, t.TID)
 }
 
-// does says what a thread does in time that has a cause.
+// does describes in words what a thread does in time with this cause.
 func does(cause string) string {
 	for c := range timeline.NumCauses {
 		if c.String() == cause {
@@ -147,7 +147,7 @@ func does(cause string) string {
 	return "waits (" + cause + ")"
 }
 
-// doing is a thread's state as the end of a sentence.
+// doing describes a thread's state as the end of a sentence.
 func (t *DumpThread) doing() string {
 	in := ""
 	if t.site >= 0 {
@@ -193,8 +193,8 @@ func orNothing(syscall string) string {
 	return syscall
 }
 
-// alike groups threads that do the same in the same place: those that block others
-// first, then by state, the larger groups first.
+// alike groups threads that do the same in the same place: threads that block others first, then by state, larger
+// groups first.
 func alike(threads []*DumpThread) [][]*DumpThread {
 	type key struct {
 		state, cause, syscall, what, process string
@@ -211,7 +211,7 @@ func alike(threads []*DumpThread) [][]*DumpThread {
 			}
 		}
 		if t.Call != nil || t.Blocks > 0 || t.Open > 1 || t.State == "running" {
-			k.call = i // of its own
+			k.call = i // it makes a group of its own
 		}
 		if groups[k] == nil {
 			order = append(order, k)
@@ -258,8 +258,8 @@ func threadLines(p *page, g []*DumpThread, frames int) {
 	stackLines(p, t, frames)
 }
 
-// stackLines prints a thread's stack. With a limit, the machine code that a runtime runs
-// its functions with is left out.
+// stackLines prints a thread's stack. With a limit, it omits the machine code with which a runtime runs its
+// functions.
 func stackLines(p *page, t *DumpThread, limit int) {
 	most := limit
 	if limit > 0 && t.bystander() {
@@ -287,21 +287,20 @@ func stackLines(p *page, t *DumpThread, limit int) {
 	}
 }
 
-// bystanderFrames is how many frames are printed of threads that do nothing for a
-// request, unless all are asked for.
+// bystanderFrames is how many frames are printed of threads that do nothing for a request, unless all are requested.
 const bystanderFrames = 3
 
 func (t *DumpThread) bystander() bool {
 	return (t.State == "waiting" || t.State == "idle") && t.Open == 0 && t.Blocks == 0 && t.Call == nil
 }
 
-// evidence says what is known of a thread's stack and of who has what it waits for.
+// evidence says what is known about a thread's stack and about the holder of what it waits for.
 func (t *DumpThread) evidence() string {
 	text := ""
 	if t.Wait != nil && t.Wait.Holder != nil {
 		h := t.Wait.Holder
 		text = h.Name
-		if h.TID != 0 { // else it is a goroutine
+		if h.TID != 0 { // otherwise it is a goroutine
 			text = fmt.Sprintf("%s (%d)", h.Name, h.TID)
 		}
 		text += " has it"

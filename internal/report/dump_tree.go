@@ -7,35 +7,35 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Blocker is a thread that others wait for, and those others.
+// Blocker is a thread that others wait for, with those others.
 type Blocker struct {
-	TID      int64      `json:"tid"` // 0: who has it is not known
+	TID      int64      `json:"tid"` // 0: the holder is not known
 	Name     string     `json:"name"`
-	Blocks   int        `json:"blocks"`             // threads that wait for it, others between them included
-	Deadlock bool       `json:"deadlock,omitempty"` // it waits, through others, for itself
+	Blocks   int        `json:"blocks"`             // number of threads that wait for it, directly or through others
+	Deadlock bool       `json:"deadlock,omitempty"` // it waits for itself through others
 	Waiting  []*Waiters `json:"waiting"`
 
 	thread *DumpThread
 }
 
-// Waiters are the threads that wait for one thing that one thread has.
+// Waiters are the threads that wait for one thing that one thread holds.
 type Waiters struct {
 	What    string     `json:"for"`
 	Cause   string     `json:"cause"`
 	Longest Duration   `json:"longest_ns"`
 	TIDs    []int64    `json:"tids"`
 	Names   []string   `json:"names"`
-	Behind  []*Blocker `json:"behind"` // those among them that others wait for in turn
+	Behind  []*Blocker `json:"behind"` // those among them that others wait for
 }
 
-// queue is what is waited for, of whom.
+// queue identifies what is waited for, and its holder.
 type queue struct {
 	holder timeline.StrandID // None: not known
 	what   string
 	cause  string
 }
 
-// blockersOf arranges who waits for whom as trees.
+// blockersOf arranges waiting threads and the threads they wait for as trees.
 type blockersOf struct {
 	threads map[timeline.StrandID]*DumpThread
 	queues  map[queue][]*DumpThread
@@ -43,8 +43,8 @@ type blockersOf struct {
 	done    map[timeline.StrandID]bool
 }
 
-// blockers returns the trees, those whose root blocks most threads first. A thread
-// that waits for several is known to wait for one.
+// blockers returns the trees; the one whose root blocks most threads comes first. If a thread waits for several
+// things, only one of them is known.
 func blockers(threads []*DumpThread) []*Blocker {
 	b := &blockersOf{
 		threads: map[timeline.StrandID]*DumpThread{}, queues: map[queue][]*DumpThread{},
@@ -62,7 +62,7 @@ func blockers(threads []*DumpThread) []*Blocker {
 			roots = append(roots, b.tree(holder))
 		}
 	}
-	for _, holder := range sorted(b.of) { // what no root reaches goes in a circle
+	for _, holder := range sorted(b.of) { // threads not reachable from a root form a cycle
 		if !b.done[holder] {
 			r := b.tree(holder)
 			r.Deadlock = true
@@ -87,7 +87,7 @@ func (b *blockersOf) add(t *DumpThread) {
 	b.queues[q] = append(b.queues[q], t)
 }
 
-// tree is a thread and all that wait for it.
+// tree returns a thread and all threads that wait for it.
 func (b *blockersOf) tree(holder timeline.StrandID) *Blocker {
 	b.done[holder] = true
 	out := &Blocker{thread: b.threads[holder]}

@@ -11,7 +11,7 @@ import (
 // table sums segments by phase and cause.
 type table [timeline.NumPhases][timeline.NumCauses]int64
 
-// failedFrom is the first status by which a server says that it failed.
+// failedFrom is the lowest status with which a server reports its own failure.
 const failedFrom = 500
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
@@ -44,7 +44,7 @@ func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	return e
 }
 
-// traffic counts measured requests by how they were answered.
+// traffic counts measured requests by the status of their answers.
 func traffic(tl *timeline.Timeline, ids []timeline.RequestID) Traffic {
 	t, failed := Traffic{Count: len(ids)}, map[int64]int{}
 	for _, id := range ids {
@@ -64,7 +64,7 @@ func traffic(tl *timeline.Timeline, ids []timeline.RequestID) Traffic {
 	return t
 }
 
-// failures is how many were answered with a status from 500 on.
+// failures returns the number of answers with a status of 500 or more.
 func (t *Traffic) failures() (n int) {
 	for _, a := range t.Failed {
 		n += a.Count
@@ -72,8 +72,8 @@ func (t *Traffic) failures() (n int) {
 	return n
 }
 
-// setRates says how often requests came while it was recorded: those that an end of it cut are among
-// them, and none that lay unread before.
+// setRates sets how often requests came during the recording. Requests that were cut by an end of the recording
+// count; requests that were already waiting unread at its start do not.
 func setRates(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline) {
 	came, all := map[string]int64{}, int64(0)
 	for i := range tl.Requests {
@@ -92,8 +92,7 @@ func setRates(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline) {
 	}
 }
 
-// settle gives the millionths that rounding left over to the largest shares, so that
-// all shares sum to one.
+// settle adds the millionths lost by rounding to the largest shares, so that all shares sum to one.
 func settle(rows []CauseRow, left Pair) {
 	if len(rows) == 0 {
 		return
@@ -111,7 +110,7 @@ func settle(rows []CauseRow, left Pair) {
 	rows[b].P99Share += left.P99Share
 }
 
-// rest is what the table leaves of the whole.
+// rest returns what the table leaves of the whole.
 func (t *table) rest(all int64) int64 {
 	for p := range t {
 		for _, d := range t[p] {
@@ -134,7 +133,7 @@ func tabulate(tl *timeline.Timeline, ids []timeline.RequestID) (t table, all int
 
 func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 	type key struct{ peer, operation string }
-	groups, cut := map[key][]*timeline.Call{}, map[key][]*timeline.Call{} // of those that were cut only the time is told
+	groups, cut := map[key][]*timeline.Call{}, map[key][]*timeline.Call{} // of the cut ones only the time is reported
 	for i := range tl.Calls {
 		c := &tl.Calls[i]
 		if c.Excluded != "" {
@@ -181,12 +180,12 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 	return out
 }
 
-// underWay adds up how long calls of one kind are under way in measured requests, several at once but once.
+// underWay sums how long calls of one kind are under way in measured requests; overlapping calls count once.
 type underWay struct {
 	tl    *timeline.Timeline
-	of    []bool          // requests that are measured
-	until []timeline.Time // by request: to when the calls seen so far take
-	group []int           // of which calls that is; 0: none
+	of    []bool          // by request: whether it is measured
+	until []timeline.Time // by request: the end of the calls seen so far
+	group []int           // by request: the group of those calls; 0: none
 	now   int
 }
 
@@ -203,7 +202,7 @@ func newUnderWay(d *diagnosis.Diagnosis, tl *timeline.Timeline) *underWay {
 	return u
 }
 
-// sum is how long that is, of calls in order of their beginning.
+// sum returns that time for calls in order of their start.
 func (u *underWay) sum(calls []*timeline.Call) (took int64) {
 	u.now++
 	for _, c := range calls {
@@ -255,14 +254,13 @@ func callGroup(peer, operation string, cs []*timeline.Call) CallGroup {
 	}
 }
 
-// single is one of so few requests that they prove nothing: what can be said is where each of them
-// spent its time.
+// single is one of so few requests that they prove nothing. It only shows where that request spent its time.
 type single struct {
-	at       Duration // it began, since the start of the recording
-	Endpoint          // of it alone
+	at       Duration // its start, since the start of the recording
+	Endpoint          // of this request alone
 }
 
-// singles are those requests, the slowest first; nil where there are enough to decide.
+// singles returns those requests, the slowest first; nil if there are enough requests to decide.
 func singles(d *diagnosis.Diagnosis, tl *timeline.Timeline) (list []single) {
 	all := d.Overall.Requests
 	if len(all) >= d.Options.MinRequests {

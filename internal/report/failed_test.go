@@ -10,7 +10,7 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// Of requests that the service answered with its own failure, it is said how many, and with what.
+// The report says how many requests the service answered with a failure of its own, and with which status.
 func TestRequestsThatFailedAreCounted(t *testing.T) {
 	text, err := os.ReadFile(stories + "cpu-bound/lead.txt")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestRequestsThatFailedAreCounted(t *testing.T) {
 	} {
 		some := string(text)
 		for s := range strings.FieldsSeq(statuses) {
-			some = strings.Replace(some, "status=200 length=150", "status="+s+" length=150", 1) // of the service's own
+			some = strings.Replace(some, "status=200 length=150", "status="+s+" length=150", 1) // the service's own answers
 		}
 		_, r := load(t, some, diagnosis.Options{})
 		var out bytes.Buffer
@@ -37,7 +37,7 @@ func TestRequestsThatFailedAreCounted(t *testing.T) {
 	}
 }
 
-// How often requests came is said, and of whose answers the status is not known nothing but that.
+// The report shows how often requests came. If the status of the answers is not known, it shows nothing else.
 func TestRequestsAreCountedByTheSecondAndByStatus(t *testing.T) {
 	text := story(t, "cpu-bound/lead") // 24 requests in 1.21 s
 	for status, want := range map[string]struct {

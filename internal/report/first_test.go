@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What a reader is told to look at first is not called worth little: it is said whole, with its fix.
+// What the answer recommends to look at first is not called worth little: it is printed completely, with its fix.
 func TestWhatDominatesIsSaidWhole(t *testing.T) {
 	text, err := os.ReadFile(stories + "cpu-bound/lead.txt")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 	}
 }
 
-// Where nothing stands out, what may be chance and is half of p99 is named at once, and said whole.
+// If nothing stands out, a result that may be chance and is half of p99 is named at once, and printed completely.
 func TestWhatMayBeChanceIsNamed(t *testing.T) {
 	text, err := os.ReadFile(stories + "cpu-bound/lead.txt")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestWhatMayBeChanceIsNamed(t *testing.T) {
 	}
 	for high, named := range map[recording.Duration]bool{9_000_000: true, 3_000_000: false} {
 		_, r := load(t, string(text), diagnosis.Options{})
-		f := r.Leads[0] // which has the quantiles of its endpoint: p99 is 10.4 ms
+		f := r.Leads[0] // it has the quantiles of its endpoint: p99 is 10.4 ms
 		f.ID, f.Why, f.Impact = "gc-pause", "the collector stops requests", report.Impact{P99Saving: 2_000_000, P99High: high, Unsure: true}
 		r.Findings, r.Leads, r.Dominant, r.Minor = nil, nil, nil, []report.Finding{f}
 		var out bytes.Buffer

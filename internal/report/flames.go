@@ -11,28 +11,27 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Flames are an endpoint's flame graphs: the time of all its measured requests, by the
-// stacks it was spent in.
+// Flames are an endpoint's flame graphs: the time of all its measured requests, by the stacks in which it was spent.
 type Flames struct {
 	Version     int      `json:"version"`
 	Endpoint    string   `json:"endpoint"`
-	Program     string   `json:"program,omitempty"` // of a recording without requests: whose threads
+	Program     string   `json:"program,omitempty"` // of a recording without requests: the program whose threads are shown
 	Requests    int      `json:"requests"`
 	Total       Duration `json:"total_ns"`
 	Unaccounted Duration `json:"unaccounted_ns"`
-	OnCPU       Flame    `json:"on_cpu"`  // with unaccounted, the two sum to the total
+	OnCPU       Flame    `json:"on_cpu"`  // with Unaccounted, the two sum to the total
 	Waiting     Flame    `json:"waiting"` // everything else: waits, and time without a CPU
 }
 
 // Flame is one flame graph.
 type Flame struct {
 	Total   Duration    `json:"total_ns"`
-	Samples int         `json:"samples"` // that time on a CPU is shared out over
+	Samples int         `json:"samples"` // over which the time on a CPU is distributed
 	Rows    []*FlameRow `json:"rows"`    // outermost functions
 }
 
-// FlameRow is a function in the place where it was called from, or what is known of
-// time without a stack, in parentheses.
+// FlameRow is a function called from one place. For time without a stack it is what is known about that time, in
+// parentheses.
 type FlameRow struct {
 	Frame
 	Total  Duration            `json:"total_ns"`
@@ -42,9 +41,8 @@ type FlameRow struct {
 	Rows   []*FlameRow         `json:"rows,omitempty"`
 }
 
-// AllFlames makes the flame graphs of the endpoints that have measured requests, the
-// one that takes most time first. The machine code that a runtime runs its functions
-// with is left out.
+// AllFlames makes the flame graphs of the endpoints that have measured requests; the one that takes most time comes
+// first. It omits the machine code with which a runtime runs its functions.
 func AllFlames(tl *timeline.Timeline, r *Report, endpoint string) []*Flames {
 	x := newStackIndex(tl)
 	var out []*Flames
@@ -80,8 +78,7 @@ func flamesBy(tl *timeline.Timeline, w *weights) *Flames {
 	}
 }
 
-// split parts what was spent on one cause from the rest. Stacks sampled on a CPU count
-// for the cause on-cpu.
+// split separates what was spent on one cause from the rest. Stacks sampled on a CPU count for the cause on-cpu.
 func (w *weights) split(cause timeline.Cause) (of, rest *weights) {
 	of = &weights{by: map[timeline.StackID]*amounts{}, unseen: map[string]*amounts{}, samples: w.samples}
 	rest = &weights{by: map[timeline.StackID]*amounts{}, unseen: map[string]*amounts{}, samples: map[timeline.StackID]int{}}
@@ -103,8 +100,7 @@ func (a *amounts) split(cause timeline.Cause) (of, rest *amounts) {
 	return of, rest
 }
 
-// flameRows are the rows below a branch, in the order of their names, as flame graphs
-// are drawn.
+// flameRows returns the rows below a branch, sorted by name as is usual for flame graphs.
 func flameRows(b *branch, set int) []*FlameRow {
 	rows := []*FlameRow{}
 	for _, c := range b.order {
@@ -141,9 +137,8 @@ const (
 	FoldedWaiting = "waiting"
 )
 
-// Folded writes stacks as lines of semicolon-separated functions, the outermost first,
-// each under its endpoint and ending in its cause, and nanoseconds: what flamegraph.pl
-// and speedscope read.
+// Folded writes stacks in the format that flamegraph.pl and speedscope read. Each line has semicolon-separated
+// functions, the outermost first, and nanoseconds; it begins with the endpoint and ends with the cause.
 func Folded(w io.Writer, list []*Flames, part string) error {
 	var b strings.Builder
 	for _, f := range list {
@@ -174,7 +169,7 @@ func foldRows(b *strings.Builder, above string, rows []*FlameRow) {
 	}
 }
 
-// foldable replaces what would end a function's name.
+// foldable replaces characters that would end a function's name.
 func foldable(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

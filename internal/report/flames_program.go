@@ -8,9 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// ProgramFlames makes flame graphs of a recording without requests: of all threads of
-// each program, the one that used most CPU first. Sleep of the network and of idle
-// threads is left out: nothing tells what it was for.
+// ProgramFlames makes flame graphs of a recording without requests: of all threads of each program; the program that
+// used most CPU comes first. It omits sleep for the network and of idle threads, because what it was for is not
+// known.
 func ProgramFlames(tl *timeline.Timeline) []*Flames {
 	var out []*Flames
 	for _, program := range diagnosis.Programs(tl) {

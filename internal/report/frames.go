@@ -8,22 +8,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Frame is one place in code, as shown.
+// Frame is one place in code, as it is shown.
 type Frame struct {
 	Name   string `json:"name"`             // short: "Cache.get"
-	Full   string `json:"function"`         // as the runtime tells it
+	Full   string `json:"function"`         // as the runtime names it
 	Kind   string `json:"kind"`             // jvm, python, ruby, v8, go, native, kernel, other
 	File   string `json:"file,omitempty"`   // of the source
 	Line   int64  `json:"line,omitempty"`   // in File, 0 unknown
 	Module string `json:"module,omitempty"` // native: executable or library
 
-	Code []CodeLine `json:"code,omitempty"` // around Line, where it was asked for and found
-	In   string     `json:"in,omitempty"`   // of a place: the function it called in which the thread was, of the runtime's library
+	Code []CodeLine `json:"code,omitempty"` // around Line, if requested and found
+	In   string     `json:"in,omitempty"`   // of a place: the function of the runtime's library that it called and in which the thread was
 }
 
 func frameOf(tl *timeline.Timeline, f *recording.Frame) Frame {
 	file := f.File
-	if file == "<unknown>" { // what the JVM says of code made at run time
+	if file == "<unknown>" { // the JVM's file name for code made at run time
 		file = ""
 	}
 	return Frame{symbol.Name(*f), f.Function, f.Type.String(), file, f.Line, f.Module, nil, ""}
@@ -38,7 +38,7 @@ func framesOf(tl *timeline.Timeline, id timeline.StackID) []Frame {
 	return out
 }
 
-// where is a frame's source file and line, "" if not known.
+// where returns a frame's source file and line, or "" if they are not known.
 func (f *Frame) where() string {
 	if f.File == "" {
 		return f.Module
@@ -50,14 +50,14 @@ func (f *Frame) where() string {
 	return file
 }
 
-// sourcePath is where a frame's source file may be found: what the runtime told, for
-// the JVM below the directories of its package.
+// sourcePath returns where a frame's source file may be found: the path that the runtime gives; for the JVM, below
+// the directories of its package.
 func (f *Frame) sourcePath() string {
 	if f.Kind != recording.FrameJVM.String() || strings.Contains(f.File, "/") || f.File == "" {
 		return f.File
 	}
 	parts := splitName(f.Full)
-	if len(parts) < 3 { // no package
+	if len(parts) < 3 { // without a package
 		return f.File
 	}
 	return strings.Join(parts[:len(parts)-2], "/") + "/" + f.File

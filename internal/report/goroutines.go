@@ -5,8 +5,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// parked takes a segment in which a goroutine was on no thread apart by its waits for
-// others, each of which has its stack. Of its calls no thread's stack tells.
+// parked splits a segment in which a goroutine was on no thread by its waits for others, each of which has its stack.
+// For a goroutine's calls there is no thread's stack.
 func (x *stackIndex) parked(c charge, into []charge) []charge {
 	at := c.from
 	for _, id := range x.tl.WaitsIn(c.segment.Strand, c.from, c.to) {
@@ -29,7 +29,7 @@ func (x *stackIndex) parked(c charge, into []charge) []charge {
 	return into
 }
 
-// parked describes a goroutine that waits for another one; nil if it does not.
+// parked describes a goroutine that waits for another one; nil if it does not wait.
 func (d *dumper) parked(id timeline.StrandID) *DumpThread {
 	w := d.tl.WaitAt(id, d.at)
 	if w == timeline.None || !blocks(d.tl.Waits[w].Cause) {
@@ -46,7 +46,7 @@ func (d *dumper) parked(id timeline.StrandID) *DumpThread {
 	return t
 }
 
-// addHolders adds the goroutines that others wait for and of which nothing else tells.
+// addHolders adds the goroutines that others wait for and that are not listed otherwise.
 func (d *dumper) addHolders(threads []*DumpThread) []*DumpThread {
 	listed := map[timeline.StrandID]bool{}
 	for _, t := range threads {
@@ -65,8 +65,8 @@ func (d *dumper) addHolders(threads []*DumpThread) []*DumpThread {
 	return threads
 }
 
-// holding describes a goroutine that another one has waited for, for some time. What it
-// does is called from where it later lets go.
+// holding describes a goroutine for which another one has waited for some time. The stack with which it later
+// releases shows where its current work was called from.
 func (d *dumper) holding(id timeline.StrandID, waited Duration) *DumpThread {
 	t := d.named(id)
 	t.Name, t.State, t.Cause = strandName(d.tl, id), "unknown", timeline.CauseUnknown.String()

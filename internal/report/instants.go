@@ -11,11 +11,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Condition is what threads have to do for a dump to be wanted.
+// Condition is what threads have to do for a dump to be made.
 type Condition struct {
 	What    string // blocked, runnable or running
-	More    int64  // than so many
-	Percent bool   // of the threads that worked for requests, or were blocked, at any time
+	More    int64  // more threads than this
+	Percent bool   // More is a percentage of the threads that worked for requests, or were blocked, at any time
 }
 
 // ParseCondition reads a condition such as "blocked>50%" or "runnable>10".
@@ -31,14 +31,13 @@ func ParseCondition(text string) (Condition, error) {
 	return c, nil
 }
 
-// briefly is how long a span has to be to stand for what was going on.
+// briefly is the minimum length of a span that represents what was going on.
 const briefly Duration = 1_000_000
 
-// MostBlocked returns the instant in the middle of the longest span in which most
-// threads were blocked, and how many were: waiting for a lock, an interpreter lock or
-// a pool. Of as many it is one in which it is known of most whom they wait for, which
-// of waits that go on when a recording ends it is not. Spans under a millisecond count
-// only if there are no others.
+// MostBlocked returns the middle of the longest span in which most threads were blocked, and how many they were.
+// Blocked means waiting for a lock, an interpreter lock or a pool. Among spans with equally many, it prefers those in
+// which most holders are known; for waits that are still open when the recording ends they are not. Spans under a
+// millisecond count only if there are no others.
 func MostBlocked(tl *timeline.Timeline) (timeline.Time, int) {
 	var best counted
 	for _, s := range spansOf(tl, "blocked") {
@@ -49,7 +48,7 @@ func MostBlocked(tl *timeline.Timeline) (timeline.Time, int) {
 	return best.from + (best.to-best.from)/2, best.count
 }
 
-// more reports that a span tells more of blocked threads than another.
+// more reports whether a span shows blocked threads better than another one.
 func (s counted) more(than counted) bool {
 	a, b := s.to.Sub(s.from), than.to.Sub(than.from)
 	if (a >= briefly) != (b >= briefly) {
@@ -58,11 +57,11 @@ func (s counted) more(than counted) bool {
 	return cmp.Or(cmp.Compare(s.count, than.count), cmp.Compare(s.known, than.known), cmp.Compare(a, b)) > 0
 }
 
-// flicker is for how long a condition may fail to hold and still be taken to go on.
+// flicker is for how long a condition may be false and still count as continuous.
 const flicker Duration = 50_000_000
 
-// When returns the instants at which a condition begins to hold: in the middle of the
-// first span of each stretch in which it does.
+// When returns the instants at which a condition begins to hold: the middle of the first span of each stretch in
+// which it holds.
 func When(tl *timeline.Timeline, c Condition) []timeline.Time {
 	var out []timeline.Time
 	base := int64(len(workers(tl)))
@@ -101,20 +100,20 @@ func workers(tl *timeline.Timeline) map[timeline.StrandID]bool {
 	return of
 }
 
-// counted is a span in which so many threads did one thing.
+// counted is a span in which a number of threads did one thing.
 type counted struct {
 	from, to timeline.Time
 	count    int
-	known    int // of them: blocked by one that is known
+	known    int // those of them that are blocked by a known thread
 }
 
-// edge is a time at which a thread began to do something, or ended.
+// edge is a time at which a thread began or ended to do something.
 type edge struct {
 	at          timeline.Time
 	more, known int
 }
 
-// spansOf returns how many threads did something, as long as any did, in order.
+// spansOf returns, in order, the spans in which threads did something, with their number.
 func spansOf(tl *timeline.Timeline, what string) []counted {
 	var edges []edge
 	add := func(from, to timeline.Time, known int) {
@@ -132,7 +131,7 @@ func spansOf(tl *timeline.Timeline, what string) []counted {
 			if tl.Strands[w.Strand].Goroutine != recording.NoGoroutine {
 				add(w.From, w.To, known)
 			}
-			// Woken in vain it is awake for a moment within its wait: not blocked then, as in a dump.
+			// Woken in vain, it is awake briefly within its wait: it does not count as blocked then, as in a dump.
 			for _, iv := range intervals(&tl.Strands[w.Strand], w.From, w.To) {
 				if iv.State != timeline.StateRunning && iv.State != timeline.StateRunnable {
 					add(max(iv.From, w.From), min(iv.To, w.To), known)

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A lead that is not told at length has as much of its title as there is room for, in whole parts.
+// A lead that is not described at length shows as many complete parts of its title as there is room for.
 func TestClause(t *testing.T) {
 	const title = "Requests wait for a disk: 2 ms on average (20 % of all request time, twice), most of it in Log.append"
 	for room, want := range map[int]string{
@@ -23,7 +23,8 @@ func TestClause(t *testing.T) {
 	}
 }
 
-// p99 is one request's. Where it falls by less than half of what the slow ones lose on average, that is said.
+// p99 is the latency of one request. If it falls by less than half of what the slow requests gain on average, the
+// report says so.
 func TestWhatP99Becomes(t *testing.T) {
 	const ms = 1_000_000
 	for saved, want := range map[Duration]string{
@@ -39,8 +40,8 @@ func TestWhatP99Becomes(t *testing.T) {
 	}
 }
 
-// A request of 100 ms makes calls from 10 to 30 ms, from 20 to 50, and one that outlasts it from 90 on: one of them is under
-// way for 50 ms of it. Calls of another kind, and of a request that is not measured, do not count.
+// A request of 100 ms makes calls from 10 to 30 ms, from 20 to 50, and one that outlasts it from 90 on: some call is
+// under way for 50 ms of it. Calls of another kind, and of a request that is not measured, do not count.
 func TestTimeUnderWay(t *testing.T) {
 	tl := &timeline.Timeline{Requests: make([]timeline.Request, 2), Calls: make([]timeline.Call, 1)}
 	for i := range tl.Requests {
@@ -62,8 +63,8 @@ func TestTimeUnderWay(t *testing.T) {
 	}
 }
 
-// A finding saves 1 ms of 10. A lead that may save 2 ms and more, a quarter of the rest, is named beside it;
-// of another endpoint, if that has as many requests.
+// A finding saves 1 ms of 10. A lead that may save 2 ms or more, a quarter of the rest, is named next to it, also if
+// it belongs to another endpoint with as many requests.
 func TestMoreThanFound(t *testing.T) {
 	const ms = 1_000_000
 	lead := func(saves Duration) Finding {
@@ -90,7 +91,7 @@ func TestMoreThanFound(t *testing.T) {
 	}
 }
 
-// Of an endpoint that takes most of the time, but has too few requests, the first lines say so.
+// If an endpoint takes most of the time but has too few requests, the first lines say so.
 func TestFewRequestsOfTheFirstEndpointProveNothing(t *testing.T) {
 	for _, few := range []bool{true, false} {
 		r := &Report{Requests: Requests{Traffic: Traffic{Count: 59}}, Endpoints: []Endpoint{
@@ -104,8 +105,8 @@ func TestFewRequestsOfTheFirstEndpointProveNothing(t *testing.T) {
 	}
 }
 
-// A finding of 1 ms of 10, a lead of 5 ms, and waits for a processor that make half of what slow requests take longer: the
-// first lines name all three.
+// A finding of 1 ms of 10, a lead of 5 ms, and waits for a processor that are half of the additional time of slow
+// requests: the first lines name all three.
 func TestTheFirstLinesNameWhatTakesMoreAndWhatDominates(t *testing.T) {
 	const ms = 1_000_000
 	r := &Report{
@@ -122,7 +123,8 @@ func TestTheFirstLinesNameWhatTakesMoreAndWhatDominates(t *testing.T) {
 	}
 }
 
-// What dominates and is told nowhere else is said with its place, and with what keeps it from being a lead.
+// A dominant mechanism that is described nowhere else is shown with its place and with what prevents it from being a
+// lead.
 func TestWhatDominatesAndIsUndecided(t *testing.T) {
 	r := &Report{Undecided: []Undecided{{ID: "lock-convoy", Missing: "stacks were not recorded"}}}
 	for id, want := range map[string]string{"lock-convoy": ", at Cache.get (undecided: stacks were not recorded)", "disk": ""} {

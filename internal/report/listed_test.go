@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Of more endpoints than there is room for, those are named that have the most requests, the one
-// whose time is shown (it takes the most time in all, or the first finding is about it) and the
-// one with the largest p99.
+// If there are more endpoints than room, the named ones are those with the most requests, the one whose time is shown
+// (it takes the most time in total, or the first finding is about it) and the one with the largest p99.
 func TestListedEndpoints(t *testing.T) {
 	endpoints := []Endpoint{
 		{Name: "a", P99: 10, ids: requestSets{total: 900}},

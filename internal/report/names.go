@@ -12,9 +12,8 @@ import (
 
 func thousandless(n int64) string { return strconv.FormatInt(n, 10) }
 
-// splitName takes the name of a function, in the forms of any runtime, apart into
-// package, class and method: "void a.b.Cache.get(int)", "a/b.(*Cache).Get.func1",
-// "A::Cache#get" and "Cache.get" all end in the class and the method.
+// splitName splits the name of a function, in the form of any runtime, into package, class and method: "void
+// a.b.Cache.get(int)", "a/b.(*Cache).Get.func1", "A::Cache#get" and "Cache.get" all end in the class and the method.
 func splitName(name string) []string {
 	name = withoutArguments(strings.TrimSpace(name))
 	if i := strings.LastIndexByte(name, ' '); i >= 0 { // a return type, "async get"
@@ -23,8 +22,7 @@ func splitName(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("./#:$()*", r) })
 }
 
-// withoutArguments cuts a list of arguments from the end of a name, and type arguments
-// from anywhere.
+// withoutArguments removes a list of arguments from the end of a name, and type arguments anywhere in it.
 func withoutArguments(name string) string {
 	if i := strings.LastIndexByte(name, '('); i > 0 && strings.HasSuffix(name, ")") {
 		name = name[:i]
@@ -44,13 +42,13 @@ func withoutArguments(name string) string {
 	return b.String()
 }
 
-// pattern is what a user typed for a function.
+// pattern is the name of a function as a user typed it.
 type pattern []string
 
 func newPattern(query string) pattern { return splitName(query) }
 
-// matches reports whether a frame's name ends as the pattern does. Where the runtime
-// tells no class, the name of the source file stands for one.
+// matches reports whether a frame's name ends like the pattern. If the runtime gives no class, the name of the source
+// file takes its place.
 func (p pattern) matches(f *recording.Frame) bool {
 	if len(p) == 0 {
 		return false
@@ -68,11 +66,11 @@ func endsWith(name []string, p pattern) bool {
 	return len(name) >= len(p) && slices.Equal(name[len(name)-len(p):], p)
 }
 
-// similarNames is how many functions are offered for one that is not there.
+// similarNames is how many functions are suggested if the requested one does not exist.
 const similarNames = 5
 
-// Similar returns functions seen in stacks whose own name, without class or package, is
-// that of the query or holds it.
+// Similar returns functions seen in stacks whose own name, without class or package, equals the query's or contains
+// it.
 func Similar(tl *timeline.Timeline, query string) []string {
 	p := newPattern(query)
 	if len(p) == 0 {

@@ -10,19 +10,19 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// NewConnections counts calls for which a connection was opened, by what had become of those that the process had
+// NewConnections counts calls for which a connection was opened, by the state of the connections that the process had
 // to the same peer when the call began.
 type NewConnections struct {
-	First        int `json:"first"`          // there was none yet
-	Busy         int `json:"busy"`           // all that there had ever been were in use
-	Idle         int `json:"idle"`           // one stood open, unused
-	ClosedByUs   int `json:"closed_by_us"`   // none was open and free; the latest to be closed was, by us
-	ClosedByPeer int `json:"closed_by_peer"` // the same, by the peer
-	Closed       int `json:"closed"`         // the same, it is not known by whom
+	First        int `json:"first"`          // there had been none
+	Busy         int `json:"busy"`           // all connections that there had ever been were in use
+	Idle         int `json:"idle"`           // one was open and unused
+	ClosedByUs   int `json:"closed_by_us"`   // none was open and free; we closed the latest to be closed
+	ClosedByPeer int `json:"closed_by_peer"` // the same, but the peer closed it
+	Closed       int `json:"closed"`         // the same, but it is not known who closed it
 }
 
-// openings tells of each call for which a connection was opened why it was: which of the counts is to be one more.
-// Where recording rested it is not known what was closed meanwhile: nil.
+// openings returns, for each call for which a connection was opened, a function that adds one to the count of its
+// reason. It returns nil if recording rested, because then connections that were closed meanwhile are not known.
 func openings(tl *timeline.Timeline) map[timeline.CallID]func(*NewConnections) {
 	if len(tl.Windows) > 1 {
 		return nil
@@ -54,7 +54,7 @@ func openings(tl *timeline.Timeline) map[timeline.CallID]func(*NewConnections) {
 	return out
 }
 
-// pool is what a process has of connections to a peer: when each began to be there, was in use, and was closed.
+// pool holds a process's connections to one peer: when each was opened, used and closed.
 type pool struct {
 	seen                 map[recording.ConnID]bool
 	opened, starts, ends []timeline.Time
@@ -109,7 +109,7 @@ func (p *pool) replay(out map[timeline.CallID]func(*NewConnections)) {
 	}
 }
 
-// past is how many of some times, in order, are not after one; n of them are known not to be.
+// past returns how many of times, which are in order, are not after at. The first n are known not to be.
 func past(times []timeline.Time, n int, at timeline.Time) int {
 	for n < len(times) && times[n] <= at {
 		n++
@@ -127,20 +127,20 @@ func closedBy(who recording.Closer) func(*NewConnections) {
 	return func(n *NewConnections) { n.Closed++ }
 }
 
-// Unconnected is a peer to which connections did not come up.
+// Unconnected is a peer to which connections failed.
 type Unconnected struct {
 	Peer      string  `json:"peer"`
 	Address   string  `json:"address"`
 	Count     int     `json:"count"`
-	Of        int     `json:"of"`      // connections that were tried to this address
-	Refused   int     `json:"refused"` // of those that did not come up: by the peer, or by a proxy
+	Of        int     `json:"of"`      // connections attempted to this address
+	Refused   int     `json:"refused"` // the part of Count that the peer or a proxy refused
 	Reset     int     `json:"reset"`   // by the peer, before it answered
 	GivenUp   int     `json:"given_up"`
-	TimeShare Decimal `json:"time_share"`     // of all request time went into them
-	Then      string  `json:"then,omitempty"` // the address that the same requests reached right after, for most
+	TimeShare Decimal `json:"time_share"`     // of all request time
+	Then      string  `json:"then,omitempty"` // the address that most of these requests reached right after
 }
 
-// failure is how a connection did not come up.
+// failure is the way in which a connection failed.
 type failure string
 
 const (
@@ -150,7 +150,7 @@ const (
 	failedUnknown failure = "not known why"
 )
 
-// howFailed says how the connection of a call did not come up.
+// howFailed says in which way the connection of a call failed.
 func howFailed(tl *timeline.Timeline, c *timeline.Call) failure {
 	i := slices.IndexFunc(tl.Conns, func(k timeline.Conn) bool { return k.ID == c.Conn })
 	if i < 0 {
@@ -171,7 +171,7 @@ func failureOf(c *timeline.Call, by recording.Closer) failure {
 	return failedUnknown
 }
 
-// unconnected lists the addresses to which connections did not come up, those first that took most time.
+// unconnected lists the addresses to which connections failed; those that took most time come first.
 func unconnected(d *diagnosis.Diagnosis, tl *timeline.Timeline) (out []Unconnected) {
 	if !slices.ContainsFunc(tl.Calls, func(c timeline.Call) bool { return c.Failed() }) {
 		return nil
@@ -232,7 +232,7 @@ func callTimes(d *diagnosis.Diagnosis, tl *timeline.Timeline) map[timeline.CallI
 	return took
 }
 
-// ofEndpoint reports a call of the endpoint that alone is diagnosed, or any if all are.
+// ofEndpoint reports whether a call belongs to the only diagnosed endpoint; if all are diagnosed, every call does.
 func ofEndpoint(d *diagnosis.Diagnosis, tl *timeline.Timeline, c *timeline.Call) bool {
 	e := d.Options.Endpoint
 	return e == "" || c.Request != timeline.None && tl.Requests[c.Request].Endpoint == e
@@ -250,8 +250,8 @@ func (u *Unconnected) count(how failure) {
 	}
 }
 
-// reachedAfter is the address of the call that the same request made next, if that is another one
-// with the same port, and was reached; else "".
+// reachedAfter returns the address of the next call of the same request if that has the same port, another address,
+// and was reached; else "".
 func reachedAfter(tl *timeline.Timeline, c *timeline.Call) string {
 	if c.Request == timeline.None {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Each call opens a connection, for another reason each time: what had become of those before it.
+// Each call opens a connection for a different reason: the state of the connections before it.
 func TestWhyConnectionsAreOpened(t *testing.T) {
 	const open = recording.NoTime
 	tl := &timeline.Timeline{Windows: []timeline.Window{{From: 0, To: 100}}}
@@ -17,7 +17,7 @@ func TestWhyConnectionsAreOpened(t *testing.T) {
 	}{
 		{0, 10, 20, recording.ClosedByPeer}, // first
 		{5, 15, 40, recording.ClosedByUs},   // the other is in use
-		{25, 30, 60, recording.ClosedByUs},  // the second stands open
+		{25, 30, 60, recording.ClosedByUs},  // the second is open and unused
 		{65, 68, open, 0},                   // all are closed, the latest by us
 	} {
 		id := recording.ConnID(i)

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Of ten seconds dwell used 3.2 s of a core in the first three, to load what records, and a tenth of one from then on:
-// 39 %, and 10 % in the second half. That is said where it is half of the whole or less.
+// In ten seconds dwell used 3.2 s of a core in the first three, to load the recorder, and a tenth of a core from then
+// on: 39 %, and 10 % in the second half. The report shows the latter if it is half of the whole or less.
 func TestWhatLoadingCostsIsToldFromRecording(t *testing.T) {
 	const second = 1_000_000_000
 	tl := &timeline.Timeline{Start: second, End: 11 * second}

@@ -11,10 +11,10 @@ import (
 // TextOptions say how text is laid out.
 type TextOptions struct {
 	Color  bool
-	Width  int    // columns; 0 is usual
-	Source Source // of code at the places of waits; nil none
-	All    bool   // of what is ruled out, why
-	Path   string // of the recording, for the commands that the text has; "" has REC for it
+	Width  int    // columns; 0: usual
+	Source Source // of code at the places of waits; nil: none
+	All    bool   // include the reasons of what is ruled out
+	Path   string // of the recording, for commands in the text; "": they contain REC instead
 }
 
 // page collects lines of text.
@@ -24,9 +24,9 @@ type page struct {
 	width  int
 	path   string
 	source Source
-	all    bool             // all that is known, on more than a screen
+	all    bool             // print everything, on more than one screen
 	inks   map[string]style // of causes
-	named  map[string]bool  // causes that the text has named in words
+	named  map[string]bool  // causes that the text has already named in words
 	brevity
 }
 
@@ -45,8 +45,8 @@ func newPage(o TextOptions) *page {
 	return p
 }
 
-// commands are those of dwell on the recording that is reported; plainPath is one that can stand there as it is, and leaves room for
-// the rest of the line.
+// commands matches dwell's commands on the reported recording. plainPath matches a path that needs no quotes and
+// leaves room for the rest of the line.
 var (
 	commands  = regexp.MustCompile(`\b(dwell (?:show|why|threads) )REC\b`)
 	plainPath = regexp.MustCompile(`^[\w./+][\w./+-]{0,47}$`)
@@ -76,17 +76,17 @@ func (p *page) line(s style, format string, args ...any) {
 	p.b.WriteByte('\n')
 }
 
-// raw writes a line that is painted and fits already.
+// raw writes a line that is already painted and fits.
 func (p *page) raw(text string) {
 	p.b.WriteString(strings.TrimRight(text, " "))
 	p.b.WriteByte('\n')
 }
 
-// usual is how many columns there are where nothing else is known, and what limits of lines are for.
+// usual is the number of columns if nothing else is known. Limits of lines refer to it.
 const usual = 100
 
-// wrap writes text over as many lines as it needs, at most limit of them, or as many more as a page is narrower
-// than usual; the first begins with head, the others are indented to its width.
+// wrap writes text over as many lines as it needs, but at most limit; a page narrower than usual gets proportionally
+// more. The first line begins with head; the others are indented to its width.
 func (p *page) wrap(s style, head, text string, limit int) {
 	if p.path != "" {
 		text = commands.ReplaceAllString(text, "${1}"+p.path)
@@ -110,13 +110,13 @@ func (p *page) wrap(s style, head, text string, limit int) {
 	}
 }
 
-// hangs is up to which width of its head a text is indented to it.
+// hangs is the maximum width of a head to which text is indented.
 const hangs = 23
 
-// hang is wrap where all lines but the first begin two columns in.
+// hang is wrap with all lines but the first indented by two columns.
 func (p *page) hang(s style, head, text string, limit int) {
 	first := fold(text, p.width-shownWidth(head))[0]
-	if !strings.HasPrefix(text, first) { // there is no room beside the head
+	if !strings.HasPrefix(text, first) { // no room next to the head
 		p.wrap(s, "", head+text, limit)
 		return
 	}
@@ -126,7 +126,7 @@ func (p *page) hang(s style, head, text string, limit int) {
 	}
 }
 
-// shownWidth is how many columns a text takes that may be painted.
+// shownWidth returns how many columns a text occupies that may be painted.
 func shownWidth(text string) int {
 	n, escape := 0, false
 	for _, r := range text {
@@ -149,8 +149,7 @@ func (p *page) flush(w io.Writer) error {
 	return nil
 }
 
-// fold breaks text at spaces into lines of at most width runes; a number stays with
-// its unit.
+// fold breaks text at spaces into lines of at most width runes; a number stays with its unit.
 func fold(text string, width int) (lines []string) {
 	at := ""
 	for _, word := range words(text) {

@@ -8,21 +8,21 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Process is one that served measured requests, from its start to its end: what was
-// deployed, restarted or recycled is another one.
+// Process is one that served measured requests, from its start to its end. After a deployment, a restart or recycling
+// it is another Process.
 type Process struct {
 	PID      int64     `json:"pid"`
 	Name     string    `json:"name"`
 	Exe      string    `json:"exe"`
 	Runtime  string    `json:"runtime"`
 	Build    string    `json:"build"`   // build id of its executable; "" not known
-	Version  string    `json:"version"` // what a variable says that was named to the recorder; "" not known
-	Born     *Duration `json:"born_ns"` // of its program; null not known
+	Version  string    `json:"version"` // value of the environment variable that the recorder was told to read; "" not known
+	Born     *Duration `json:"born_ns"` // start of its program; null not known
 	Ended    *Duration `json:"ended_ns"`
 	Requests int       `json:"requests"`
 }
 
-// measured are the requests of the endpoints that are told of, in order of id.
+// measured returns the requests of the reported endpoints, in order of id.
 func measured(d *diagnosis.Diagnosis, tl *timeline.Timeline) iter.Seq[*timeline.Request] {
 	told := map[string]bool{}
 	for i := range d.Symptoms {
@@ -67,7 +67,7 @@ func processesOf(d *diagnosis.Diagnosis, tl *timeline.Timeline) []Process {
 	return out
 }
 
-// fromStart is a time counted from the recording's start; nil if it is not known.
+// fromStart returns a time relative to the recording's start; nil if it is not known.
 func fromStart(tl *timeline.Timeline, t timeline.Time) *Duration {
 	if t == recording.NoTime {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// What a reader knows at once from the table has to be what the report says at once.
+// What a reader sees at once in the table must be in the report's first lines.
 func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 	for name, want := range map[string][]string{
 		"lock-convoy/rebuild-supported":        {"Something is wrong: requests queue for a lock (lock-convoy, finding 1)", "for the lock in S.find", "computing in S.rebuild"},
@@ -42,8 +42,7 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 	}
 }
 
-// The first lead is the one that the verdict names, on the page as in the text, though another
-// one would save more.
+// The first lead is the one that the verdict names, on the page as in the text, although another one would save more.
 func TestTheVerdictNamesTheFirstLead(t *testing.T) {
 	tl, r := load(t, story(t, "slow-dns/once-lead"), diagnosis.Options{})
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
@@ -54,8 +53,7 @@ func TestTheVerdictNamesTheFirstLead(t *testing.T) {
 	}
 }
 
-// Two endpoints that compute are one lead, by what is most of either; all that is asked for
-// are two.
+// Two endpoints that compute are one lead, named after the main part of each; with everything requested they are two.
 func TestLeadsThatSayTheSameAreOne(t *testing.T) {
 	_, r := load(t, story(t, "cpu-bound/live-lead"), diagnosis.Options{})
 	at := slices.IndexFunc(r.Leads, func(f report.Finding) bool { return f.ID == "cpu-bound" })

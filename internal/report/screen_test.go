@@ -12,8 +12,8 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// Every recording that is bundled, of a case or of a hypothesis's story, has a report that
-// fits a screen, and in which no sentence is cut: a name in a table may be.
+// The report of every recording that is bundled, or belongs to a case or a hypothesis's story, fits a screen and cuts
+// no sentence; only names in a table may be cut.
 func TestEveryReportFitsOneScreen(t *testing.T) {
 	var files []string
 	for _, glob := range []string{"../../cases/*/recording-*.txt", "../../cmd/dwell/bundled/*.txt", stories + "*/supported.txt", stories + "*/lead.txt", "testdata/convoy.txt"} {

@@ -21,7 +21,7 @@ func seen(tl *timeline.Timeline) Seen {
 		} else {
 			p := min(max(c.Protocol, 0), recording.ProtocolOther)
 			if c.Protocol == recording.ProtocolFastCGI {
-				p++ // beside HTTP, all that is served
+				p++ // count everything that is served, not only HTTP
 			}
 			in[p]++
 		}
@@ -42,8 +42,8 @@ func seen(tl *timeline.Timeline) Seen {
 	return s
 }
 
-// servers names the processes that served requests, the busiest first, and counts the
-// others; if none served any, it names all.
+// servers names the processes that served requests, the busiest first, and counts the others; if none served any, it
+// names all.
 func servers(tl *timeline.Timeline) (names []string, silent int) {
 	served := map[recording.ProcessID]int{}
 	for i := range tl.Requests {
@@ -60,8 +60,8 @@ func servers(tl *timeline.Timeline) (names []string, silent int) {
 	return names, 0
 }
 
-// which tells a process from others of its name: by the version that it says, else, if
-// those are other builds, by how its build id begins.
+// which distinguishes a process from others of its name: by its version, or, if the others are other builds, by the
+// beginning of its build id.
 func which(all []timeline.Process, p *timeline.Process) string {
 	if p.Version != "" {
 		return ", version " + p.Version

@@ -8,38 +8,38 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// Servers is what requests waited for a turn of, and what replays of the recorded arrivals
-// say of changes, in the form of docs/contract.md.
+// Servers lists what requests waited for, and the results of replaying the recorded arrivals with changes, in the
+// form of docs/contract.md.
 type Servers struct {
 	Version int      `json:"version"`
 	Servers []Server `json:"servers"`
 	WhatIf  []WhatIf `json:"what_if,omitempty"`
 }
 
-// Server is one that requests waited for.
+// Server is one server that requests waited for.
 type Server struct {
-	Name        string     `json:"name"` // by which it can be asked for
+	Name        string     `json:"name"` // under which it can be requested
 	Servers     int        `json:"servers"`
 	Busy        Decimal    `json:"busy"`       // share of the time
-	Queue       Decimal    `json:"queue"`      // how many wait on average
-	Burstiness  Decimal    `json:"burstiness"` // of arrivals: 1 as if by chance, more in bursts
+	Queue       Decimal    `json:"queue"`      // average number of waiting requests
+	Burstiness  Decimal    `json:"burstiness"` // of arrivals: 1 as if by chance, higher if they come in bursts
 	Waits       Decimal    `json:"waits"`      // share of all request time
 	Recorded    Duration   `json:"mean_wait_ns"`
 	Replayed    Duration   `json:"mean_wait_replayed_ns"`
 	Fits        bool       `json:"fits"`         // the model reproduces the recording
-	LoadUnknown bool       `json:"load_unknown"` // only turns are known that somebody waited for
+	LoadUnknown bool       `json:"load_unknown"` // only those turns are known that something waited for
 	Work        []FuncWork `json:"work,omitempty"`
 }
 
-// FuncWork is a function that a server works in.
+// FuncWork is a function in which a server works.
 type FuncWork struct {
 	Function string  `json:"function"`
 	Place    string  `json:"place"`
 	Share    Decimal `json:"share"`
 }
 
-// WhatIf is a replay of the recorded arrivals at a server with a change. Latencies are
-// those of the requests as recorded and with it; absent was not played.
+// WhatIf is a replay of the recorded arrivals at a server, with one change. It has the latencies of the requests as
+// recorded and with the change; absent ones were not replayed.
 type WhatIf struct {
 	Server string    `json:"server"`
 	Change string    `json:"change"`
@@ -49,7 +49,7 @@ type WhatIf struct {
 	P99    *Replayed `json:"p99,omitempty"`
 }
 
-// Replayed is a latency as recorded, and with a change: in the proportion in which the
+// Replayed is a latency as recorded, and with a change. The second is the first scaled by the factor by which the
 // replay changes.
 type Replayed struct {
 	Was Duration `json:"was_ns"`
@@ -94,7 +94,7 @@ func ServersJSON(w io.Writer, s *Servers) error {
 	return nil
 }
 
-// ServersText writes the replays, or, where none was asked for, the servers.
+// ServersText writes the replays, or the servers if no replay was requested.
 func ServersText(w io.Writer, s *Servers, o TextOptions) error {
 	p := newPage(o)
 	if len(s.WhatIf) == 0 {
@@ -164,10 +164,10 @@ func listServers(p *page, s *Servers) {
 	}
 }
 
-// whatIfWords says what the first replay of a finding's server says, to go before its fix:
-// "half of its work (p99 -> 15.1 ms): ". Of few requests a replay may have those that come together by chance
-// wait for longer, with less work, and one of another part of the wait than what is promised may leave less than
-// that does: those are no numbers to go by.
+// whatIfWords says what the first replay of a finding's server predicts, to precede its fix: "half of its work (p99
+// -> 15.1 ms): ". It omits the numbers in two cases. With few requests, some that coincide by chance may wait longer
+// in a replay with less work. And a replay of another part of the wait than the promised one may leave less time than
+// the promise does.
 func whatIfWords(list []WhatIf, promised Duration) string {
 	if len(list) == 0 || list[0].P99 == nil {
 		return ""

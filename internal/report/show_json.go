@@ -11,16 +11,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Filter chooses requests to show.
+// Filter selects requests to show.
 type Filter struct {
-	Endpoint string                    // only this one, "" all
-	Slowest  int                       // only so many, the slowest first; 0 all, in order of start
-	Where    *Where                    // only those that it chooses; nil all
-	During   *[2]timeline.Time         // only those in flight between these times; nil all
-	Wall     func(timeline.Time) int64 // wall time, since the Unix epoch, 0 not known; nil no time is
+	Endpoint string                    // only this endpoint; "": all
+	Slowest  int                       // only this many, the slowest first; 0: all, in order of start
+	Where    *Where                    // only those it selects; nil: all
+	During   *[2]timeline.Time         // only those in flight between these times; nil: all
+	Wall     func(timeline.Time) int64 // wall time since the Unix epoch, 0 not known; nil: no time is known
 }
 
-// wall is the wall time of a time; 0 where it is not known.
+// wall returns the wall time of a time; 0 if it is not known.
 func (f Filter) wall(t timeline.Time) int64 {
 	if f.Wall == nil {
 		return 0
@@ -80,7 +80,7 @@ type shownSegment struct {
 	Call     *timeline.CallID    `json:"call,omitempty"`
 	Strand   string              `json:"strand,omitempty"`
 	BehindOf *timeline.RequestID `json:"blocker,omitempty"`
-	Wait     *shownWait          `json:"wait,omitempty"` // that it is, or is part of
+	Wait     *shownWait          `json:"wait,omitempty"` // the wait that it is, or is part of
 }
 
 type shownPart struct {
@@ -95,7 +95,7 @@ type shownCall struct {
 	Address    string          `json:"address"`
 	Local      string          `json:"local,omitempty"`     // our address and port
 	Proxy      string          `json:"proxy,omitempty"`     // address and port
-	Tunnel     Duration        `json:"tunnel_ns,omitempty"` // of connect: until the proxy, once it was reached, let bytes through
+	Tunnel     Duration        `json:"tunnel_ns,omitempty"` // part of connect: from reaching the proxy until it relayed bytes
 	Ordinal    int             `json:"ordinal"`
 	Operation  string          `json:"operation"`
 	Status     int64           `json:"status"`
@@ -150,7 +150,7 @@ func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string
 	return out
 }
 
-// tunnelOf is how long a call's connection was agreed upon with a proxy.
+// tunnelOf returns how long the agreement with a proxy took for a call's connection.
 func tunnelOf(c *timeline.Call) Duration {
 	if c.Reached == recording.NoTime || c.Connected <= c.Reached {
 		return 0
@@ -164,7 +164,7 @@ func segment(tl *timeline.Timeline, r *timeline.Request, s *timeline.Segment) sh
 		Phase: s.Phase.String(), Cause: s.Cause.String(), Quality: s.Quality.String(),
 	}
 	if s.Call != timeline.None {
-		call := s.Call // s is read over
+		call := s.Call // s is reused by the iterator
 		out.Call = &call
 	}
 	if s.Strand != timeline.None {

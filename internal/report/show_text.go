@@ -26,7 +26,7 @@ func ShowText(w io.Writer, tl *timeline.Timeline, f Filter, o TextOptions) error
 	return p.flush(w)
 }
 
-// noteWidth is room for the call a row belongs to, or the request it was behind.
+// noteWidth leaves room for the call that a row belongs to, or the request it waited behind.
 const noteWidth = 17
 
 // scale maps times of one request to columns.
@@ -118,7 +118,7 @@ func (s scale) column(t timeline.Time) int {
 	return int(int64(d) * int64(s.cells) / int64(s.whole))
 }
 
-// callLines draws a call and each of its phases where it happened.
+// callLines draws a call and each of its phases at its place in time.
 func callLines(p *page, tl *timeline.Timeline, s scale, id timeline.CallID) {
 	c := &tl.Calls[id]
 	name := c.Peer

@@ -7,17 +7,17 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// SLO says whether a latency that was promised was kept.
+// SLO says whether a promised latency was kept.
 type SLO struct {
 	Text     string      `json:"text"`
 	Endpoint string      `json:"endpoint"`
 	Percent  int         `json:"percentile"`
 	Bound    Duration    `json:"bound_ns"`
 	Per      Duration    `json:"per_ns"` // 0: the whole recording
-	Broken   int         `json:"broken"` // of the windows
-	Worst    *int        `json:"worst"`  // index of the window with the longest; null without requests
+	Broken   int         `json:"broken"` // number of windows that broke it
+	Worst    *int        `json:"worst"`  // index of the window with the largest quantile; null without requests
 	Windows  []SLOWindow `json:"windows"`
-	Remedies []Remedy    `json:"remedies"` // one after another, of the worst window
+	Remedies []Remedy    `json:"remedies"` // to be applied in order, for the worst window
 }
 
 // SLOWindow is a span in which requests began.
@@ -28,7 +28,7 @@ type SLOWindow struct {
 	Met      bool     `json:"met"`
 }
 
-// Remedy is a finding or a lead, with the quantile without it and those before it.
+// Remedy is a finding or a lead. Value is the quantile without it and all those before it.
 type Remedy struct {
 	ID    string   `json:"id"`
 	Place string   `json:"place"`
@@ -89,7 +89,7 @@ func (s *SLO) kept(r *Report) (string, style) {
 	return broken + "; " + longest + ". " + s.remedy(), red
 }
 
-// restsOnFew is of how many requests a quantile does not say much.
+// restsOnFew is the number of requests up to which a quantile means little.
 const restsOnFew = 5
 
 func (s *SLO) in() string {
@@ -106,7 +106,7 @@ func (s *SLO) clock(r *Report, w SLOWindow) string {
 	return " (" + timeOfDay(r.Recording.Wall+int64(w.From)) + " UTC)"
 }
 
-// remedy says what would keep it in the worst window.
+// remedy says what would keep the promise in the worst window.
 func (s *SLO) remedy() string {
 	if len(s.Remedies) == 0 {
 		return "Nothing that was found would bring it under."
@@ -134,7 +134,7 @@ type SLOPair struct {
 	B    SLO    `json:"b"`
 }
 
-// pairSLOs lays what both sides say of the same promises beside each other.
+// pairSLOs puts the results of both sides for the same promises side by side.
 func pairSLOs(a, b []diagnosis.SLOResult) (out []SLOPair) {
 	of := func(r diagnosis.SLOResult) SLO {
 		var start timeline.Time
@@ -149,7 +149,7 @@ func pairSLOs(a, b []diagnosis.SLOResult) (out []SLOPair) {
 	return out
 }
 
-// diffSLOs says which side kept what was promised.
+// diffSLOs says which side kept each promise.
 func diffSLOs(p *page, d *Diff) {
 	one := func(s *SLO) string {
 		if s.Worst == nil {

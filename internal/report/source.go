@@ -1,7 +1,7 @@
 package report
 
-// Source returns the lines of a source file from one to another, counted from 1 and
-// both included; none if the file cannot be found or is not the one that runs.
+// Source returns the lines from..to of a source file, counted from 1, both included. It returns none if the file
+// cannot be found or is not the one that runs.
 type Source func(file string, from, to int64) []string
 
 // CodeLine is one line of source code.
@@ -26,7 +26,7 @@ func (s Source) code(f *Frame) []CodeLine {
 	return out
 }
 
-// codeLines prints lines of code, the one that matters marked.
+// codeLines prints lines of code and marks the one that matters.
 func codeLines(p *page, indent string, f *Frame) {
 	for _, c := range f.Code {
 		mark, s := "  ", dim
@@ -37,7 +37,7 @@ func codeLines(p *page, indent string, f *Frame) {
 	}
 }
 
-// untabbed replaces tabs and what a terminal might take for a command.
+// untabbed replaces tabs, and characters that a terminal might take for commands.
 func untabbed(text string) string {
 	out := make([]rune, 0, len(text))
 	for _, r := range text {

@@ -12,7 +12,7 @@ import (
 // stackLead is how long before the fact of a sleep its stack may have been taken.
 const stackLead timeline.Time = 50_000
 
-// stackIndex finds the stacks that strands had.
+// stackIndex finds the stacks of strands.
 type stackIndex struct {
 	tl         *timeline.Timeline
 	goroutines map[goKey][]timeline.StackAt // in order of time
@@ -24,8 +24,7 @@ type goKey struct {
 	goroutine recording.GoroutineID
 }
 
-// place is a point in a thread's code: where it waits with its stack this deep, in
-// this system call.
+// place is a point in a thread's code: it waits there in this system call, with this stack pointer.
 type place struct {
 	strand  timeline.StrandID
 	sp      int64
@@ -50,7 +49,7 @@ func newStackIndex(tl *timeline.Timeline) *stackIndex {
 	return x
 }
 
-// learn notes which stack a strand has at each place where it was seen to sleep.
+// learn records which stack a strand has at each place where it was seen to sleep.
 func (x *stackIndex) learn(id timeline.StrandID) {
 	st := &x.tl.Strands[id]
 	if len(st.Stacks) == 0 {
@@ -92,8 +91,7 @@ func (x *stackIndex) between(id timeline.StrandID, from, to timeline.Time) []tim
 	return list[i:j]
 }
 
-// ownOf returns the stack that a strand was seen to have in a sleep, and when; None if
-// none was taken.
+// ownOf returns the stack that was taken in a strand's sleep, and when; None if none was taken.
 func (x *stackIndex) ownOf(id timeline.StrandID, iv *timeline.Interval) (timeline.StackID, timeline.Time) {
 	from := iv.From
 	if iv.Off != nil && iv.Off.Since != recording.NoTime {
@@ -107,8 +105,8 @@ func (x *stackIndex) ownOf(id timeline.StrandID, iv *timeline.Interval) (timelin
 	return timeline.None, recording.NoTime
 }
 
-// sleepStack returns the stack in which a strand slept, and whether it is only that of
-// all other sleeps seen at the same place.
+// sleepStack returns the stack in which a strand slept. borrowed means that it is the stack of all other sleeps seen
+// at the same place.
 func (x *stackIndex) sleepStack(id timeline.StrandID, iv *timeline.Interval) (stack timeline.StackID, borrowed bool) {
 	if stack, _ := x.ownOf(id, iv); stack != timeline.None {
 		return stack, false

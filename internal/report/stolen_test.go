@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Of 10 s of two processors, 6 s were busy and 13 s idle, a hypervisor gave 1 s to others: 5 %. It is said from
-// 1 % on, and with all of the rest from 0 on.
+// Of 10 s of two processors, 6 s were busy and 13 s idle; a hypervisor gave 1 s to other guests: 5 %. The report
+// shows it from 1 % on, and with --all from above 0 on.
 func TestStolenTimeIsSaid(t *testing.T) {
 	host := func(at timeline.Time, busy, idle, stolen int64) timeline.HostSample {
 		return timeline.HostSample{Time: at, Host: recording.Host{Busy: busy, Idle: idle, Stolen: stolen}}

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A table that has no room for each phase of each cause joins those of a cause before it sums up what is much, and
-// keeps what is large in either column.
+// A table without room for each phase of each cause joins the phases of a cause before it sums up much, and keeps
+// what is large in either column.
 func TestATableSumsUpLittle(t *testing.T) {
 	e := &Endpoint{Causes: []CauseRow{
 		{"unread-request", "event-loop", 90_000, 180_000},
@@ -38,7 +38,7 @@ func TestATableSumsUpLittle(t *testing.T) {
 	}
 }
 
-// What is promised is explained where it is more than a fault takes, or less, or where p99 is not what falls.
+// A promise is explained if it differs from the time that a fault takes, or if p99 does not fall.
 func TestAPromiseIsExplained(t *testing.T) {
 	f := Finding{mean: 10e6, p50: 9e6, p99: 90e6, Impact: Impact{MeanSaving: 1e6, told: grounds{seen: 4e6, slow: 20e6, slowest: 5}}}
 	for got, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestAPromiseIsExplained(t *testing.T) {
 	}
 }
 
-// What a saving is made of is told unless it is of one kind, or mostly of one that the title names.
+// The parts of a saving are shown unless it is of one kind, or mostly of one kind that the title names.
 func TestWhatASavingIsMadeOf(t *testing.T) {
 	kind := func(c timeline.Cause, ms recording.Duration) diagnosis.Portion {
 		return diagnosis.Portion{Phase: timeline.PhaseHandler, Cause: c, Turn: c == timeline.CauseLock, Mean: ms * 1e6}
@@ -77,7 +77,7 @@ func TestWhatASavingIsMadeOf(t *testing.T) {
 	}
 }
 
-// Where a page has room, its table has each phase of each cause, though the five largest would only sum up much.
+// If a page has room, its table shows each phase of each cause, even if the five largest would leave much to sum up.
 func TestATableJoinsPhasesForWantOfRoomOnly(t *testing.T) {
 	e := Endpoint{Name: "GET /", Ordinary: 10e6, Slow: 20e6}
 	e.Count = 200

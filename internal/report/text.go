@@ -11,7 +11,7 @@ import (
 
 const shownEndpoints = 4
 
-// Text writes the report so that it fits one screen, unless all is asked for.
+// Text writes the report so that it fits one screen, unless everything is requested.
 func Text(w io.Writer, r *Report, o TextOptions) error {
 	if o.All {
 		return write(r, o, everything).flush(w)
@@ -60,13 +60,14 @@ func write(r *Report, o TextOptions, b brevity) *page {
 	return p
 }
 
-// From so many requests on p99 is not the slowest one's time, and rests on more than a few.
+// From this many requests on: hundred, p99 is not just the slowest one's time; afew, p99 rests on more than a few
+// requests.
 const (
 	hundred = 100
 	afew    = 300
 )
 
-// howMany says how many requests were measured, and where a table does not how often they came.
+// howMany says how many requests were measured, and how often they came unless a table shows that.
 func howMany(r *Report) string {
 	text := plural(r.Requests.Count, "request")
 	if len(r.Endpoints) > 1 {
@@ -81,7 +82,7 @@ func howMany(r *Report) string {
 	return text
 }
 
-// since says at which time of day the recording began, where that is known.
+// since says at which time of day the recording began, if known.
 func since(r *Report) string {
 	if r.Recording.Wall == 0 {
 		return ""
@@ -89,7 +90,7 @@ func since(r *Report) string {
 	return " from " + timeOfDay(r.Recording.Wall) + " UTC"
 }
 
-// who names the processes that served requests, or those there are if none did.
+// who names the processes that served requests, or all processes if none did.
 func who(r *Report) string {
 	list, silent := r.Seen.Processes, r.Seen.Silent
 	text := strings.Join(list[:min(2, len(list))], ", ")
@@ -171,7 +172,7 @@ func perSecond(rate Decimal) string {
 	return quantity(rate, "per_second")
 }
 
-// failedCell is how many requests failed, if it is known of any with what they were answered.
+// failedCell is how many requests failed, or "-" if no answer's status is known.
 func (t *Traffic) failedCell() string {
 	if t.Unknown == t.Count {
 		return "-"
@@ -179,8 +180,8 @@ func (t *Traffic) failedCell() string {
 	return thousands(int64(t.failures()))
 }
 
-// failures says how many requests of endpoints were answered with what tells that the server
-// failed: those may be fast, or slow, by that alone.
+// failures says how many requests of endpoints were answered with a status that means that the server failed. Such
+// answers may be fast, or slow, for that reason alone.
 func failures(list []*Endpoint) string {
 	var told []string
 	for _, e := range list {
@@ -208,8 +209,8 @@ func failures(list []*Endpoint) string {
 // toldFailures is how many statuses of an endpoint are named.
 const toldFailures = 3
 
-// listed are the endpoints that are named: the most frequent ones, always with the one whose
-// time is shown and the slowest.
+// listed returns the endpoints that are named: the most frequent ones, always including the one whose time is shown
+// and the slowest.
 func listed(r *Report) []*Endpoint {
 	slowest := &r.Endpoints[0]
 	for i := range r.Endpoints {
@@ -230,8 +231,8 @@ func listed(r *Report) []*Endpoint {
 	return list
 }
 
-// focus is the endpoint whose time is shown: that of the first finding, else the one
-// that takes the most time in all.
+// focus returns the endpoint whose time is shown: that of the first finding, or else the one with the most time in
+// total.
 func focus(r *Report) *Endpoint {
 	best := &r.Endpoints[0]
 	for i := range r.Endpoints {
@@ -246,7 +247,7 @@ func focus(r *Report) *Endpoint {
 	return best
 }
 
-// labelWide is as wide as the longest name of a phase and a cause.
+// labelWide is the width of the longest name of a phase and a cause.
 const labelWide = 33
 
 func whereItGoes(p *page, r *Report) {
@@ -268,7 +269,7 @@ func whereItGoes(p *page, r *Report) {
 	}
 }
 
-// explain says what the phases are whose names do not, and the causes that the text has not named.
+// explain explains the phases whose names are not self-explanatory, and the causes that the text has not named.
 func explain(p *page, list []timeLine) {
 	var told []string
 	for _, ph := range WebPhases() {
@@ -311,14 +312,14 @@ func (l *timeLine) cell(p *page, whole Duration, part Decimal, t int) string {
 	return p.timeCell(human(d), fmt.Sprintf("%d.%d %%", t/10, t%10), p.paint(p.inks[l.cause], pad(bar(int64(part), unit, barWide), barWide)))
 }
 
-// A table of where the time goes has bars, and shares, where there is room for them.
+// The table of where the time goes shows bars and shares only from these widths on.
 const (
 	barWide      = 10
 	roomForBars  = 96
 	roomForShare = 74
 )
 
-// timeHead names what stands in the columns of where the time goes.
+// timeHead names the columns of that table.
 func (p *page) timeHead(e *Endpoint) {
 	const title, wide = "Where the time goes: ", 44
 	if p.width >= roomForBars {
@@ -329,7 +330,7 @@ func (p *page) timeHead(e *Endpoint) {
 	p.line(bold, "%s%s   %s", strings.Repeat(" ", 2+labelWide), p.timeCell("ordinary", "", ""), p.timeCell("slow", "", ""))
 }
 
-// timeCell is how long something takes, what share that is, and that as a bar.
+// timeCell prints how long something takes, its share, and the share as a bar.
 func (p *page) timeCell(took, share, bar string) string {
 	text := pad(took, -9)
 	if p.width >= roomForShare {
@@ -341,10 +342,10 @@ func (p *page) timeCell(took, share, bar string) string {
 	return text
 }
 
-// reason is why a hypothesis has the verdict that it has.
+// reason is why a hypothesis has its verdict.
 type reason struct{ id, why string }
 
-// reasons lists, under a title, what each reason holds for: what has its own first.
+// reasons lists, under a title, the hypotheses for each reason; hypotheses with a reason of their own come first.
 func reasons(p *page, s style, title string, list []reason) {
 	p.raw("")
 	p.line(bold, "%s", title)

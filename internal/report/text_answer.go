@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// answer says in a sentence or two where an ordinary and a slow request's time is, and
-// whether something is wrong.
+// answer says in a sentence or two where the time of an ordinary and of a slow request goes, and whether something is
+// wrong.
 func answer(p *page, r *Report) {
 	p.named = map[string]bool{}
 	where, text, s := sentences(r, p.named)
@@ -17,8 +17,8 @@ func answer(p *page, r *Report) {
 	p.wrap(s, "", text, whole)
 }
 
-// sentences are the answer: where the time is, and whether something is wrong. Slow requests are
-// those within 5 percentile points of p99. Causes that it names are added to those that were named.
+// sentences returns the answer: where the time is, and whether something is wrong. Slow requests are those within 5
+// percentile points of p99. The causes that it names are added to named.
 func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	e := focus(r)
 	where = fmt.Sprintf("An ordinary %s takes %s: %s. The %s %s: %s.",
@@ -37,7 +37,7 @@ func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	return where, text, s
 }
 
-// slowest says how many the slow requests are.
+// slowest says how many slow requests there are.
 func slowest(e *Endpoint) string {
 	if n := len(e.ids.slow); n != 1 {
 		return "slowest " + thousands(int64(n))
@@ -45,7 +45,7 @@ func slowest(e *Endpoint) string {
 	return "slowest"
 }
 
-// slowTake says what they take, as a sentence on the slowest goes on.
+// slowTake says how long they take, as the rest of a sentence about the slowest.
 func slowTake(e *Endpoint) string {
 	if len(e.ids.slow) == 1 {
 		return "takes " + human(e.Slow)
@@ -60,10 +60,10 @@ func requestOf(e *Endpoint) string {
 	return clip(e.Name, 40)
 }
 
-// toldCauses bounds how many causes the sentence names, each with a tenth of the time and more.
+// toldCauses bounds how many causes the sentence names; each has at least a tenth of the time.
 const toldCauses = 3
 
-// mostOf names what takes most of a request.
+// mostOf names the causes that take most of a request.
 func mostOf(e *Endpoint, named map[string]bool, of func(CauseRow) Decimal) string {
 	var sums [timeline.NumCauses]Decimal
 	for _, c := range e.Causes {
@@ -93,7 +93,7 @@ func mostOf(e *Endpoint, named map[string]bool, of func(CauseRow) Decimal) strin
 	return strings.Join(told, ", ")
 }
 
-// wrong says whether something is: a finding, what dominates without being one, or nothing.
+// wrong says whether something is wrong: a finding, a dominant mechanism that is no finding, or nothing.
 func wrong(r *Report) (string, style) {
 	if len(r.Findings) > 0 {
 		f := &r.Findings[0]
@@ -150,7 +150,7 @@ func wrong(r *Report) (string, style) {
 	return text, s
 }
 
-// chance names what may be half of p99, and is not told from chance.
+// chance names a minor result that may be half of p99 but may also be chance.
 func (r *Report) chance() string {
 	for i := range r.Minor {
 		if f := &r.Minor[i]; f.Impact.Unsure && f.p99 > 0 && 2*f.Impact.P99High >= f.p99 {
@@ -160,7 +160,7 @@ func (r *Report) chance() string {
 	return ""
 }
 
-// besides is what dominates beside the findings, and is no consequence of one.
+// besides returns what dominates besides the findings and is not a consequence of one.
 func besides(r *Report) *Dominant {
 	said := map[string]bool{}
 	for _, f := range r.Findings {
@@ -177,7 +177,8 @@ func besides(r *Report) *Dominant {
 	return nil
 }
 
-// undecided says of what dominates, where that is told nowhere below, at which place it was seen and what keeps it from being a lead.
+// undecided says, for a dominant mechanism that is not described below, where it was seen and what prevents it from
+// being a lead.
 func (r *Report) undecided(d *Dominant) string {
 	for i := range r.Undecided {
 		if u := &r.Undecided[i]; u.ID == d.ID {
@@ -187,18 +188,18 @@ func (r *Report) undecided(d *Dominant) string {
 	return ""
 }
 
-// second reports whether what dominates comes after a lead of another kind, as a wait for a processor may.
+// second reports whether a dominant mechanism comes after a lead of another kind, as waiting for a processor may.
 func (r *Report) second(d *Dominant) bool {
 	return (d.others || d.chance) && len(r.Leads) > 0 && r.Leads[0].ID != d.ID
 }
 
-// moreThanFound is the first lead if it may save twice as much of all requests' time as all findings do, and a quarter of
-// what they leave of the mean at its endpoint: else nil.
+// moreThanFound returns the first lead if it may save twice as much of all requests' time as all findings do, and a
+// quarter of what they leave of the mean at its endpoint; otherwise nil.
 func moreThanFound(r *Report) *Finding {
 	if len(r.Findings) == 0 || len(r.Leads) == 0 {
 		return nil
 	}
-	var here, found Duration // of the mean there, of all requests
+	var here, found Duration // here: of the endpoint's mean; found: of all requests' time
 	l := &r.Leads[0]
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -213,7 +214,7 @@ func moreThanFound(r *Report) *Finding {
 	return l
 }
 
-// ofAll is what is saved of all requests of the endpoint together.
+// ofAll returns what is saved of all requests of the endpoint together.
 func (r *Report) ofAll(f *Finding) Duration {
 	for i := range r.Endpoints {
 		if e := &r.Endpoints[i]; e.Name == f.Endpoint {
@@ -230,7 +231,7 @@ func suspects(n int) string {
 	return thousands(int64(n)) + " suspects"
 }
 
-// mechanism is what a hypothesis is, as a sentence goes on.
+// mechanism returns a hypothesis's title, in the form for the middle of a sentence.
 func (r *Report) mechanism(id string) string {
 	title := r.Seen.titles[id]
 	if len(title) > 1 && title[1] >= 'a' && title[1] <= 'z' || strings.HasPrefix(title, "A ") {
@@ -239,7 +240,7 @@ func (r *Report) mechanism(id string) string {
 	return title
 }
 
-// dominates says what a mechanism takes of which requests.
+// dominates says how much a mechanism takes, and of which requests.
 func (r *Report) dominates(d *Dominant) string {
 	text := r.mechanism(d.ID) + " (" + d.ID + ")"
 	if d.MeanShare < unit/2 {
@@ -251,7 +252,7 @@ func (r *Report) dominates(d *Dominant) string {
 	return text + ": " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 }
 
-// mostlyOpen is how much time without a known cause is said in the first lines.
+// mostlyOpen is the share of time without a known cause from which on the first lines mention it.
 const mostlyOpen Decimal = unit / 10
 
 // unknown says how much of a request has no known cause, if that is much.
@@ -287,7 +288,7 @@ func ofRequest(share Pair) string {
 	return percent(share.P99Share) + " of a slow request's time"
 }
 
-// eachRequest lists them.
+// eachRequest lists every request, if there are only few.
 func eachRequest(p *page, r *Report) {
 	if r.Requests.singles == nil {
 		return
@@ -303,7 +304,7 @@ func eachRequest(p *page, r *Report) {
 	}
 }
 
-// tooFew says of requests that prove nothing what to look at all the same.
+// tooFew says what to look at if there are too few requests to prove anything.
 func tooFew(r *Report) string {
 	text := plural(r.Requests.Count, "request") + " prove no cause"
 	d := besides(r)

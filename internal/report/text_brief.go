@@ -8,26 +8,25 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// screen is how many lines a report has at most, unless all is asked for.
+// screen is how many lines a report has at most, unless everything is requested.
 const screen = 40
 
-// whole is the limit of lines of a text that is not cut.
+// whole is the line limit of a text that must not be cut.
 const whole = 1000
 
-// brevity is how much of a report is told at length; the rest is named, or counted, and
-// --all tells it.
+// brevity is how much of a report is described at length. The rest is named or counted; --all describes it.
 type brevity struct {
 	findings, leads, rows, calls int
-	names                        bool // of all that is ruled out or minor
-	legend                       bool // of the table what its words mean
-	spread                       bool // of leads not told at length a line each
-	places                       bool // of findings not told at length only where they are, not what
+	names                        bool // name everything that is ruled out or minor
+	legend                       bool // explain the words of the table
+	spread                       bool // give leads that are not described at length a line each
+	places                       bool // give only the places of findings that are not described at length
 }
 
 var everything = brevity{findings: whole, leads: whole, rows: 12, calls: whole, names: true, legend: true, spread: true}
 
-// briefer are the ways to tell a report, the shorter the later: the first that fits the
-// screen is taken. What is wrong, where the time is and what was not seen is in each.
+// briefer are the ways to write a report, from long to short; the first that fits the screen is used. What is wrong,
+// where the time is and what was not seen is in each of them.
 var briefer = []brevity{
 	{findings: 3, leads: 3, rows: 5, calls: 4, names: true, legend: true},
 	{findings: 3, leads: 3, rows: 5, calls: 4, legend: true},
@@ -37,7 +36,7 @@ var briefer = []brevity{
 	{findings: 3, leads: 1, rows: 5, calls: 4, legend: true},
 	{findings: 3, leads: 1, rows: 5, calls: 2, legend: true},
 	{findings: 3, leads: 1, rows: 4, calls: 1, legend: true},
-	{findings: 3, leads: 1, rows: 4, legend: true}, // if a lead is named
+	{findings: 3, leads: 1, rows: 4, legend: true}, // used if a lead is named
 	{findings: 3, leads: 1, rows: 3},
 	{findings: 3, rows: 5, calls: 4, legend: true},
 	{findings: 3, rows: 5, calls: 1, legend: true},
@@ -51,8 +50,9 @@ var briefer = []brevity{
 
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }
 
-// fuller uses the room that is left on a page: for as many rows of the table as there are at best, for what its words mean, then
-// for what it would only sum up, which takes the room of calls, too, if that is very much; and then for leads in a line each.
+// fuller uses the room that is left on a page. It first adds rows to the table, up to the usual maximum, then the
+// explanation of its words, then what the table would only sum up. If that sum is very large, it takes the room of
+// calls too. Last it adds leads, in a line each.
 func fuller(r *Report, o TextOptions, p *page) *page {
 	if r.Requests.Count == 0 {
 		return p
@@ -100,7 +100,7 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 	return p
 }
 
-// summed is how much a table of where the time goes only sums up.
+// summed is the largest share that a table of where the time goes only sums up.
 func summed(list []timeLine) (most Decimal) {
 	for i := range list {
 		if list[i].label == summedUp {
@@ -111,21 +111,21 @@ func summed(list []timeLine) (most Decimal) {
 }
 
 const (
-	// summedUp is what of the table has no line of its own.
+	// summedUp labels the rest of the table that has no line of its own.
 	summedUp = "other"
-	// much is how much that is if it has to have one.
+	// much is the share from which on this rest needs lines of its own.
 	much = unit / 10
 )
 
-// timeLine is a line of where the time goes.
+// timeLine is a line of the table of where the time goes.
 type timeLine struct {
-	phase, cause   string // phase is "" of a sum
+	phase, cause   string // phase is "" for a sum
 	label          string
 	ordinary, slow Decimal
 }
 
-// rows returns the largest causes, the rest together, and what is unaccounted for. Where there is not room for each
-// phase of each, those of a cause are one.
+// rows returns the largest causes, the sum of the rest, and the unaccounted time. If there is no room for each phase
+// of each cause, the phases of a cause are joined.
 func rows(e *Endpoint, most int) (list []timeLine) {
 	add := func(label, cause string, a, b Decimal) {
 		list = append(list, timeLine{"", cause, label, a, b})
@@ -141,7 +141,8 @@ func rows(e *Endpoint, most int) (list []timeLine) {
 	return list
 }
 
-// lines are those that a table of so many has, the largest of either column, and what the others sum up to.
+// lines returns the lines of a table with at most most lines, the largest of either column, and the sums of the
+// others.
 func lines(list []timeLine, most int) (kept []timeLine, ordinary, slow Decimal) {
 	bySize := slices.SortedStableFunc(slices.Values(list), func(a, b timeLine) int { return cmp.Compare(b.size(), a.size()) })
 	least := Decimal(unit / 100)
@@ -159,11 +160,11 @@ func lines(list []timeLine, most int) (kept []timeLine, ordinary, slow Decimal) 
 	return kept, ordinary, slow
 }
 
-// size is by what lines are told.
+// size is the order of lines: the larger of the two shares.
 func (l *timeLine) size() Decimal { return max(l.ordinary, l.slow) }
 
-// joined are the lines of causes, the largest first: one for each, and phases in lines of their own, the largest first, as long as a
-// table of so many has them, and does not only sum up what is much.
+// joined returns a line for each cause, the largest first. Phases get lines of their own, the largest first, as long
+// as a table of most lines has room for them and does not sum up much.
 func joined(causes []CauseRow, most int) (list []timeLine) {
 	apart := make([]bool, len(causes))
 	bySize := make([]int, len(causes))
@@ -187,17 +188,17 @@ func joined(causes []CauseRow, most int) (list []timeLine) {
 
 func label(c *CauseRow) string { return spentOn(c.Phase, c.Cause) }
 
-// phases stand for all that a cause has, and for those that have no line of their own.
+// Labels that stand for all phases of a cause, and for those without a line of their own.
 const (
 	everyPhase  = "all phases"
 	otherPhases = "other phases"
 )
 
-// severalPhases reports whether a line is of phases that are one for want of room.
+// severalPhases reports whether a line joins phases for lack of room.
 func (l *timeLine) severalPhases() bool { return l.phase == everyPhase || l.phase == otherPhases }
 
-// split has a line for each phase that is to be apart, and one for what else its cause has, in order of the slow requests. That of
-// all phases says where most of its time is, if that is one of them.
+// split returns a line for each phase that is to be separate, and one for the rest of its cause, in order of the slow
+// requests. A line of all phases says where most of its time is, if that is one of them.
 func split(causes []CauseRow, apart []bool) (list []timeLine) {
 	for i, c := range causes {
 		one := timeLine{c.Phase, c.Cause, label(&causes[i]), c.P50Share, c.P99Share}
@@ -241,7 +242,7 @@ func split(causes []CauseRow, apart []bool) (list []timeLine) {
 	return list
 }
 
-// tenths rounds shares that sum to one to tenths of a percent that sum to 1000.
+// tenths rounds shares with the sum one to tenths of a percent with the sum 1000.
 func tenths(shares []Decimal) []int {
 	out := make([]int, len(shares))
 	left := 1000

@@ -44,7 +44,7 @@ func byTime(calls []CallGroup) []*CallGroup {
 	return list
 }
 
-// each is how many calls there are to a request.
+// each is the number of calls per request.
 func each(calls, requests int) string {
 	if requests == 0 {
 		return "-"
@@ -55,8 +55,8 @@ func each(calls, requests int) string {
 // toldUnconnected is how many addresses are named.
 const toldUnconnected = 2
 
-// notConnected says to whom connections did not come up. What a client gave up itself is told
-// where it takes time: of two addresses that are tried at once one is.
+// notConnected says to which peers connections failed. Connections that the client itself gave up are reported only
+// if they take time: if a client tries two addresses at once, it gives up one.
 func notConnected(list []Unconnected) string {
 	var told []string
 	for i := range list {
@@ -106,20 +106,20 @@ type listing struct {
 	rows    [][]string
 }
 
-// column is one of its numbers.
+// column is one of the numbers of a listing.
 type column struct {
 	head string
 	wide int
-	keep int // the least goes first where there is no room
+	keep int // columns with the smallest keep are dropped first if there is no room
 }
 
-// shortestName is how many columns a name has at least.
+// shortestName is the minimum width of a name.
 const shortestName = 16
 
 func (t *listing) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// list writes one, of as many of its columns as there is room for. A name that is too long loses its
-// middle, or has a line of its own where all is told.
+// list writes a listing with as many of its columns as there is room for. A name that is too long loses its middle,
+// or gets a line of its own if everything is printed.
 func (p *page) list(t *listing) {
 	left, kept := p.width-2, make([]bool, len(t.columns))
 	for {
@@ -154,7 +154,7 @@ func (p *page) list(t *listing) {
 	}
 }
 
-// middle cuts a name to width runes in its middle: its beginning and its end tell it from others.
+// middle shortens a name to width runes by cutting out its middle: beginning and end distinguish it from others.
 func middle(name string, width int) string {
 	runes := []rune(name)
 	if len(runes) <= width {

@@ -32,17 +32,17 @@ func showFindings(p *page, r *Report) {
 	}
 }
 
-// saving says what is without a finding: see changes.
+// saving says what remains without a finding: see changes.
 func saving(f *Finding, earlier []Finding) string {
 	return "without it " + changes(f, earlier, f.Impact.AtLeast)
 }
 
-// changes says what the mean and quantiles would become, or, after earlier findings at the same
-// endpoint, by how much they would fall further; and, of a bound, that it is the least.
+// changes says what the mean and quantiles would become. After earlier findings at the same endpoint it says by how
+// much they would fall further. If the saving is a lower bound, it says that too.
 func changes(f *Finding, earlier []Finding, atLeast bool) string {
 	further := after(f, earlier)
 	least := ""
-	if atLeast { // what is saved besides cannot be told apart
+	if atLeast { // the rest of the saving cannot be separated
 		least = ", or better"
 		if further {
 			least = ", or more"
@@ -50,10 +50,10 @@ func changes(f *Finding, earlier []Finding, atLeast bool) string {
 	}
 	share := "; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
 	if len(earlier) == 0 {
-		share = "" // the answer has it
+		share = "" // the answer states it
 	}
 	var text []string
-	last := -1 // of them that changes
+	last := -1 // the last one that changes
 	for i, x := range []struct {
 		name       string
 		was, saved Duration
@@ -76,12 +76,12 @@ func changes(f *Finding, earlier []Finding, atLeast bool) string {
 	return strings.Join(text, ", ") + share + f.made()
 }
 
-// after reports whether a finding is of an endpoint of which there are earlier ones.
+// after reports whether there are earlier findings of the same endpoint.
 func after(f *Finding, earlier []Finding) bool {
 	return slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
 }
 
-// made says of which kinds of time that is which a finding saves of the mean, where its title does not tell.
+// made says which kinds of time a finding's saving of the mean consists of, if its title does not show it.
 func (f *Finding) made() string {
 	list, whole := f.Impact.told.portions, f.Impact.MeanSaving
 	if len(list) < 2 || 5*list[0].Mean >= 4*whole && (!list[0].Turn || f.names(&list[0])) {
@@ -103,8 +103,8 @@ func portionWords(p *diagnosis.Portion) string {
 	return WebCauses()[p.Cause].Means
 }
 
-// names reports whether the title names a kind of waiting for turns, by its word, or says that waiting is what it is about
-// and names no kind.
+// names reports whether the title contains the word for a kind of waiting for turns, or says that requests wait and
+// contains no such word.
 func (f *Finding) names(p *diagnosis.Portion) bool {
 	of := func(p *diagnosis.Portion) bool {
 		words := portionWords(p)
@@ -114,7 +114,7 @@ func (f *Finding) names(p *diagnosis.Portion) bool {
 		!slices.ContainsFunc(f.Impact.told.portions, func(o diagnosis.Portion) bool { return o.Turn && of(&o) })
 }
 
-// remains says of what saves less than half of the time that was seen of it that the rest is not promised.
+// remains says, if a finding saves less than half of the time that was seen of it, that the rest is not promised.
 func (f *Finding) remains() string {
 	if f.Impact.told.seen <= 2*f.Impact.MeanSaving {
 		return ""
@@ -129,8 +129,8 @@ func orAll(endpoint string) string {
 	return endpoint
 }
 
-// phrases puts evidence into words, as much as fits into width runes, but at least one.
-// What did not happen at all is left out.
+// phrases puts evidence into words, as much as fits into width runes, but at least one item. It omits what never
+// happened.
 func phrases(ev []Evidence, width int) string {
 	var b strings.Builder
 	for _, e := range ev {
@@ -171,7 +171,7 @@ func phrase(e Evidence) string {
 	return t
 }
 
-// singular puts the first word of what was counted into the singular.
+// singular puts the first word of a counted thing into the singular.
 func singular(what string) string {
 	word, rest, _ := strings.Cut(what, " ")
 	if short, ok := strings.CutSuffix(word, "sses"); ok {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// leads lists what is worth having and not proven, with what would decide it: of each hypothesis
-// what is worth most, and where else it is; all of them if all is asked for.
+// leads lists what may be worth fixing but is not proven, with what would decide it. Of each hypothesis it describes
+// the most valuable lead and names the others' endpoints; with --all it describes all leads.
 func leads(p *page, r *Report) {
 	if len(r.Leads) == 0 {
 		return
@@ -39,8 +39,8 @@ func leads(p *page, r *Report) {
 	}
 }
 
-// moreLeads lists leads that are not told at length, by what they save at best: in a line each, with what they are,
-// where there is room.
+// moreLeads lists leads that are not described at length, by their maximum saving. If there is room, each has a line
+// that says what it is.
 func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 	head, of, sum := "lead", "", ""
 	if len(more) > 1 {
@@ -79,7 +79,7 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 	p.hang(plain, head+": ", strings.Join(list, ", "), whole)
 }
 
-// seldom says when something happened that did so a few times only.
+// seldom says when something happened that occurred only a few times.
 func seldom(f *Finding) string {
 	if len(f.When) == 0 {
 		return ""
@@ -87,8 +87,8 @@ func seldom(f *Finding) string {
 	return " (" + f.Why + ")"
 }
 
-// clause is as much of a title, up to the end of a part of it, as there is room for; or else other words, if those are more. "" if
-// there is room for neither.
+// clause returns as many complete parts of a title as there is room for, or other if that is longer. It returns "" if
+// neither fits.
 func clause(title string, room int, other string) string {
 	best := ""
 	for i := range title {
@@ -107,10 +107,10 @@ func clause(title string, room int, other string) string {
 	return best
 }
 
-// itself is the hypothesis that it is dwell that slows requests down: what it costs stands with what recording took.
+// itself is the hypothesis that dwell itself slows requests down. Its cost is printed next to the cost of recording.
 const itself = "dwell-itself"
 
-// ownCost is the most that dwell may have cost a request, where that was seen and is no finding.
+// ownCost is the most that dwell may have cost a request, if that was seen and is not a finding.
 func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
@@ -122,7 +122,7 @@ func (r *Report) ownCost() string {
 	return ""
 }
 
-// leadsToTell are the leads by index: the one that the first lines say to look at comes first.
+// leadsToTell returns the leads by index, beginning with the one that the first lines recommend to look at.
 func leadsToTell(r *Report) (order []int) {
 	if d := besides(r); d != nil && !r.second(d) {
 		order = append(order, firstLead(r))
@@ -135,14 +135,13 @@ func leadsToTell(r *Report) (order []int) {
 	return order
 }
 
-// namesLead reports whether the first lines name a lead beside findings: what is known of it matters more than the
-// calls.
+// namesLead reports whether the first lines name a lead besides findings: it then matters more than the calls.
 func namesLead(r *Report) bool {
 	d := besides(r)
 	return moreThanFound(r) != nil || d != nil && len(r.Findings) > 0 && r.toldAs(d.ID) == "a lead"
 }
 
-// elsewhere says where else there is a lead of the same hypothesis, if those are not told.
+// elsewhere says at which other endpoints the same hypothesis is a lead, if those are not described.
 func elsewhere(p *page, r *Report, of int) string {
 	var rest []*Finding
 	for i := range r.Leads {
@@ -164,12 +163,12 @@ func elsewhere(p *page, r *Report, of int) string {
 	return text + ")"
 }
 
-// most says what a lead could save at most of the mean, and of the mean of the slow requests: by these leads are told.
+// most is the maximum saving of a lead, of the mean and of the mean of the slow requests: leads are sorted by these.
 func most(f *Finding) string {
 	return human(f.Impact.MeanSaving) + " / " + human(f.Impact.told.slow)
 }
 
-// toldAs says as what something that dominates is told.
+// toldAs returns how a dominant mechanism is listed.
 func (r *Report) toldAs(id string) string {
 	if slices.ContainsFunc(r.Leads, func(f Finding) bool { return f.ID == id }) {
 		return "a lead"
@@ -177,7 +176,7 @@ func (r *Report) toldAs(id string) string {
 	return "minor"
 }
 
-// ofOne names the endpoint that a lead is of, where there are others.
+// ofOne names a lead's endpoint if there are several endpoints.
 func ofOne(r *Report, f *Finding) string {
 	if f.Endpoint == "" || len(r.Endpoints) < 2 {
 		return ""
@@ -185,7 +184,7 @@ func ofOne(r *Report, f *Finding) string {
 	return " at " + f.Endpoint
 }
 
-// firstLead is the index of the lead that the answer names, of its endpoint if there is one, or else 0.
+// firstLead is the index of the lead that the answer names, with the same endpoint if there is one, or else 0.
 func firstLead(r *Report) int {
 	named := besides(r)
 	if named == nil {
@@ -198,7 +197,7 @@ func firstLead(r *Report) int {
 	return max(0, at)
 }
 
-// sentence begins a text as a sentence does.
+// sentence capitalises the beginning of a text.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -206,7 +205,7 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// atTimes is when it happened as time of day, where that is known and told.
+// atTimes says at which times of day it happened, if these are known and reported.
 func atTimes(r *Report, f *Finding) string {
 	if len(f.When) == 0 || r.Recording.Wall == 0 {
 		return ""
@@ -218,8 +217,8 @@ func atTimes(r *Report, f *Finding) string {
 	return " (" + strings.Join(times, ", ") + " UTC)"
 }
 
-// becomes says what is left of a latency. p99 is that of one request: where it stays, or falls by less than half of what the
-// slow ones lose on average, that is said, too.
+// becomes says what is left of a latency. p99 is the latency of one request. If p99 does not fall, or falls by less
+// than half of what the slow requests gain on average, it says that too.
 func (f *Finding) becomes(name string, was, saved Duration) string {
 	slow := ""
 	if s := f.Impact.told.slow; name == "p99" && 10*s >= was && s > 0 && 2*saved < s {
@@ -236,7 +235,8 @@ func (f *Finding) becomes(name string, was, saved Duration) string {
 	return name + " " + human(was) + " -> " + human(was-saved)
 }
 
-// atBest says the most that a lead could save: by how much more latencies fall, after findings at the same endpoint.
+// atBest says the most that a lead could save; after findings at the same endpoint, how much further latencies would
+// fall.
 func atBest(r *Report, f *Finding) string {
 	if after(f, r.Findings) {
 		return "after the findings, if all of it went, " + changes(f, r.Findings, false)
@@ -244,7 +244,7 @@ func atBest(r *Report, f *Finding) string {
 	return "if all of it went, " + changes(f, nil, false)
 }
 
-// upTo says between what bounds a saving lies.
+// upTo gives the bounds of a saving.
 func upTo(low, high Duration) string {
 	if human(low) == human(high) {
 		return human(high)
@@ -252,8 +252,8 @@ func upTo(low, high Duration) string {
 	return human(max(0, low)) + " to " + human(high)
 }
 
-// minor lists what was seen and is worth little here, or may be: what goes with which finding, and what
-// else there is. What a reader is told to look at first is said whole.
+// minor lists what was seen but is worth little here, or may be chance: what belongs to which finding, and the rest.
+// If the answer recommends looking at one of them first, it is printed completely.
 func minor(p *page, r *Report) {
 	if len(r.Minor) == 0 {
 		return
@@ -310,8 +310,8 @@ func minor(p *page, r *Report) {
 	mayBeChance(p, unsure, len(r.Findings) == 0)
 }
 
-// mayBeChance tells what would be worth having, and is not told from chance: between what bounds it is, and what it takes where it
-// is the only one, and nothing was found.
+// mayBeChance lists savings that would be worth having but may be chance, with their bounds. If there is only one,
+// and nothing was found, it also says what takes the time.
 func mayBeChance(p *page, unsure []*Finding, alone bool) {
 	var list []string
 	for _, f := range unsure {
@@ -325,7 +325,7 @@ func mayBeChance(p *page, unsure []*Finding, alone bool) {
 	}
 }
 
-// saves names a minor finding, and says between what bounds its saving lies.
+// saves names a minor finding, with the bounds of its saving.
 func (p *page) saves(f *Finding) string {
 	if !p.names {
 		return f.ID
@@ -333,7 +333,7 @@ func (p *page) saves(f *Finding) string {
 	return f.ID + " (" + f.bounds() + ")"
 }
 
-// bounds are those of what goes without a minor finding, of the quantity that loses more.
+// bounds gives the bounds of a minor finding's saving, for the quantity that it reduces more.
 func (f *Finding) bounds() string {
 	if im := &f.Impact; im.MeanSaving < im.P99Saving {
 		return upTo(im.P99Low, im.P99High) + " of p99"

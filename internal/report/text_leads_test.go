@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A lead that is told in one line says in which code, too, where there is room for that.
+// A lead in one line also names its code, if there is room.
 func TestALeadOfOneLineNamesItsCode(t *testing.T) {
 	r := &Report{}
 	r.Seen.titles = map[string]string{"cpu-bound": "Requests compute"}

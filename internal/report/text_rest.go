@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ruledOut lists what was ruled out with the time that was seen of it; with all, each has
-// its sentence, and one all of which the same is said.
+// ruledOut lists what was ruled out, with the time that was seen of it. With --all, each has its sentence; hypotheses
+// with the same sentence share it.
 func ruledOut(p *page, r *Report) {
 	if len(r.Refuted) == 0 {
 		return
@@ -37,8 +37,8 @@ func ruledOut(p *page, r *Report) {
 	p.hang(plain, p.paint(bold, "Ruled out")+" (share of the time; --all says why): ", strings.Join(list, ", "), whole)
 }
 
-// undecided names what facts are missing for, and counts what is ruled out where that is not named; with all
-// it says which. What takes another recording comes last, and only then.
+// undecided names hypotheses for which facts are missing, and counts those ruled out if they are not named; with
+// --all it says which. What needs another recording comes last, and only with --all.
 func undecided(p *page, r *Report) {
 	var list []reason
 	for _, o := range r.Undecided {
@@ -61,10 +61,10 @@ func undecided(p *page, r *Report) {
 	}
 }
 
-// sameLack is from how many on that lack the same they are counted.
+// sameLack is the number of hypotheses lacking the same facts from which on they are only counted.
 const sameLack = 6
 
-// grouped names what is undecided, and counts those of which many lack the same.
+// grouped names what is undecided, and only counts hypotheses if many of them lack the same facts.
 func grouped(list []reason) (out []string) {
 	lack := map[string]int{}
 	for _, r := range list {
@@ -93,10 +93,10 @@ func footer(p *page, r *Report) {
 	notSeen(p, r.Seen.Missing)
 }
 
-// noted is the share of stolen time from which on it is said.
+// noted is the share of stolen time from which on it is reported.
 const noted Decimal = 10_000
 
-// cost says what recording took and lost, and what the report does not rest on.
+// cost says what recording cost and lost, and which facts the report does not use.
 func cost(r *Report, all bool) string {
 	rec := &r.Recording
 	used := percent(rec.OverheadCPUShare) + " of a core"
@@ -134,7 +134,7 @@ func cost(r *Report, all bool) string {
 	return text + "."
 }
 
-// notSeenLines is how many lines may tell all that was not seen; else it is named.
+// notSeenLines is the maximum number of lines for describing what was not seen; beyond it, it is only named.
 const notSeenLines = 2
 
 func notSeen(p *page, missing []string) {

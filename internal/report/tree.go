@@ -8,26 +8,26 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Tree is the call tree of the requests of one endpoint, merged: their time by the
-// functions that it was spent beneath, slow requests beside ordinary ones.
+// Tree is the merged call tree of the requests of one endpoint: their time by the functions beneath which it was
+// spent, slow requests next to ordinary ones.
 type Tree struct {
 	Version  int        `json:"version"`
 	Endpoint string     `json:"endpoint"`
 	Ordinary TreeTotal  `json:"ordinary"` // requests within 5 percentile points of p50
 	Slow     TreeTotal  `json:"slow"`     // of p99
-	Rows     []*TreeRow `json:"rows"`     // outermost functions; all rows with the unaccounted sum to the total
+	Rows     []*TreeRow `json:"rows"`     // outermost functions; their sum with the unaccounted time is the total
 }
 
-// TreeTotal is what a set of requests took in all.
+// TreeTotal is what a set of requests took in total.
 type TreeTotal struct {
 	Requests    int      `json:"requests"`
 	Total       Duration `json:"total_ns"`
 	Unaccounted Duration `json:"unaccounted_ns"`
-	Samples     int      `json:"samples"` // of threads on a CPU: what CPU time is shared out over
+	Samples     int      `json:"samples"` // of threads on a CPU, over which CPU time is distributed
 }
 
-// TreeRow is one function in the place where it was called from, or what is known of
-// time without a stack, in parentheses.
+// TreeRow is one function called from one place. For time without a stack it is what is known about that time, in
+// parentheses.
 type TreeRow struct {
 	Frame
 	Ordinary TreeTime   `json:"ordinary"`
@@ -37,10 +37,10 @@ type TreeRow struct {
 	site, beyond bool // it, or something it called, is the place of a wait or of CPU time
 }
 
-// TreeTime is the time beneath a row, summed over a set of requests, itself included.
+// TreeTime is the time beneath a row, itself included, summed over a set of requests.
 type TreeTime struct {
 	Total  Duration            `json:"total_ns"`
-	CPU    Duration            `json:"cpu_ns"`    // on-cpu, shared out over samples
+	CPU    Duration            `json:"cpu_ns"`    // on-cpu, distributed over samples
 	Lock   Duration            `json:"lock_ns"`   // lock, interpreter-lock
 	GC     Duration            `json:"gc_ns"`     //
 	IO     Duration            `json:"io_ns"`     // disk, page-fault
@@ -48,11 +48,10 @@ type TreeTime struct {
 	Other  Duration            `json:"other_ns"`  // all else
 	Causes map[string]Duration `json:"causes"`
 	Stacks int                 `json:"stacks"`          // seen beneath it
-	Placed int                 `json:"borrowed_stacks"` // waits that have the stack of others at the same place
+	Placed int                 `json:"borrowed_stacks"` // waits that use the stack of others at the same place
 }
 
-// Trees makes the call trees of the endpoints that have measured requests; the one
-// that takes most time first.
+// Trees makes the call trees of the endpoints that have measured requests; the one that takes most time comes first.
 func Trees(tl *timeline.Timeline, r *Report, o TreeOptions) []*Tree {
 	x := newStackIndex(tl)
 	var out []*Tree
@@ -84,25 +83,24 @@ func totalOf(w *weights) TreeTotal {
 	return TreeTotal{w.requests, w.total, w.unaccounted, n}
 }
 
-// branch is a function in the place where it was called from.
+// branch is a function called from one place.
 type branch struct {
 	frame Frame
 	below map[branchKey]*branch
 	order []*branch
 	sets  [2]amounts // itself included
 	self  [2]amounts // at its own stacks alone
-	site  bool       // the place of a wait or of CPU time, for people
+	site  bool       // it is the place of a wait or of CPU time to show to people
 }
 
-// branchKey tells functions apart; their lines do not.
+// branchKey distinguishes functions; lines within one function do not matter.
 type branchKey struct {
 	kind recording.FrameType
 	name string
 }
 
-// grower merges stacks to a tree of functions, outermost first. Unless all frames are
-// wanted, the machine code that a runtime runs its functions with is left out: only
-// beneath the innermost of those functions it is kept.
+// grower merges stacks into a tree of functions, outermost first. Unless all frames are wanted, it omits the machine
+// code with which a runtime runs its functions, except beneath the innermost of those functions.
 type grower struct {
 	tl    *timeline.Timeline
 	root  *branch
@@ -118,13 +116,13 @@ func newGrower(tl *timeline.Timeline, all bool) *grower {
 	return g
 }
 
-// Which way branch is asked.
+// Which branch of a stack is wanted.
 const (
 	asLeaf = iota
 	asCaller
 )
 
-// branch is where a stack ends in the tree.
+// branch returns where a stack ends in the tree.
 func (g *grower) branch(id timeline.StackID, as int) *branch {
 	if id == timeline.None {
 		return g.root
@@ -152,7 +150,7 @@ func (g *grower) branch(id timeline.StackID, as int) *branch {
 	return b
 }
 
-// machine reports a frame of machine code of which no runtime tells.
+// machine reports whether a frame is machine code that belongs to no runtime's functions.
 func machine(f *recording.Frame) bool {
 	return f.Type == recording.FrameNative || f.Type == recording.FrameKernel
 }
@@ -183,8 +181,7 @@ func (g *grower) grow(set int, w *weights) {
 	g.root.sum(set)
 }
 
-// mark marks the places that best name a stack: in the application, and where a library
-// is called that waits.
+// mark marks the places that best name a stack: the one in the application, and the call of a library that waits.
 func (g *grower) mark(id timeline.StackID) {
 	site, _ := g.tl.SiteOf(id)
 	lock, _ := g.tl.LockSite(id)
@@ -203,7 +200,7 @@ func (g *grower) mark(id timeline.StackID) {
 	}
 }
 
-// sum adds what is below a branch to it.
+// sum adds everything below a branch to it.
 func (b *branch) sum(set int) {
 	b.sets[set] = b.self[set]
 	for _, c := range b.order {
@@ -221,7 +218,7 @@ func sorted[K cmp.Ordered, V any](m map[K]V) []K {
 	return keys
 }
 
-// rowsBelow are the rows of a branch, those that take most of the slow requests first.
+// rowsBelow returns the rows of a branch; those that take most of the slow requests come first.
 func rowsBelow(b *branch) []*TreeRow {
 	rows := make([]*TreeRow, 0, len(b.order))
 	for _, c := range b.order {

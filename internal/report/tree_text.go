@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// TreeOptions say of what call trees are made, and how they are printed.
+// TreeOptions select call trees and say how they are printed.
 type TreeOptions struct {
 	TextOptions
 	Endpoint string // only this one, "" all
-	All      bool   // every frame, also of machine code; each on a line of its own
+	All      bool   // every frame, including machine code, on a line of its own
 }
 
-// treeColumns are the parts of a row's time that have a column, where any row has some.
+// treeColumns are the parts of a row's time that get a column if any row has them.
 var treeColumns = [...]struct {
 	name string
 	of   func(*TreeTime) Duration
@@ -31,7 +31,7 @@ var treeColumns = [...]struct {
 
 const (
 	treeCell  = 9   // columns of a duration
-	treeLeast = 100 // a row has at least one part in so many of either set, unless all are shown
+	treeLeast = 100 // a row is shown only if it has at least one part in this many of either set, unless all are shown
 )
 
 // treePage prints one tree.
@@ -39,7 +39,7 @@ type treePage struct {
 	*page
 	t     *Tree
 	all   bool
-	shown []int // treeColumns that are not empty
+	shown []int // indexes of treeColumns that are not empty
 	names int   // columns of the names
 }
 
@@ -55,7 +55,7 @@ func TreesJSON(w io.Writer, trees []*Tree) error {
 	return nil
 }
 
-// TreesText writes call trees: mean time a request.
+// TreesText writes call trees, with the mean time per request.
 func TreesText(w io.Writer, trees []*Tree, o TreeOptions) error {
 	p := newPage(o.TextOptions)
 	for i, t := range trees {
@@ -91,7 +91,7 @@ func (p *treePage) print() {
 	}
 }
 
-// sum is the slow time of all rows.
+// sum returns the slow requests' time of all rows.
 func (p *treePage) sum() *TreeTime {
 	s := TreeTime{Total: p.t.Slow.Total}
 	for _, r := range p.t.Rows {
@@ -105,9 +105,8 @@ func (p *treePage) sum() *TreeTime {
 	return &s
 }
 
-// rows prints functions and what they called. A function that spends next to nothing
-// but in one other shares its line, unless it is the place of a wait; what only carries
-// a wait out is left out.
+// rows prints functions and what they called. A function shares a line with the function it called if it spends
+// almost no time elsewhere, unless it is the place of a wait. Functions that merely implement a wait are omitted.
 func (p *treePage) rows(list []*TreeRow, depth int) {
 	hidden, ordinary, slow := 0, Duration(0), Duration(0)
 	var chains []chain
@@ -140,14 +139,14 @@ func (p *treePage) rows(list []*TreeRow, depth int) {
 	}
 }
 
-// chain are functions, each called by the one before, that share a line.
+// chain is a chain of functions, each called by the previous one, that share a line.
 type chain struct {
 	first, last *TreeRow
 	folded      int
 }
 
-// matters reports a row that takes enough of either set, and not only as one stack
-// happened to be taken there.
+// matters reports whether a row takes enough of either set, and not only because one stack happened to be taken
+// there.
 func (p *treePage) matters(r *TreeRow) bool {
 	if r.Slow.Total == 0 && r.Ordinary.Total == 0 || p.stray(r.Slow.Total, r.Ordinary.Total, r.count()) {
 		return false
@@ -155,15 +154,13 @@ func (p *treePage) matters(r *TreeRow) bool {
 	return r.Slow.Total*treeLeast >= p.t.Slow.Total && r.Slow.Total > 0 || r.Ordinary.Total*treeLeast >= p.t.Ordinary.Total && r.Ordinary.Total > 0
 }
 
-// passes reports that all but a part too small to be shown of a row is in one of those
-// below it.
+// passes reports whether a row below contains all of a row's time except for a part too small to be shown.
 func (p *treePage) passes(r, below *TreeRow) bool {
 	slow, ordinary := r.Slow.Total-below.Slow.Total, r.Ordinary.Total-below.Ordinary.Total
 	return slow*treeLeast <= p.t.Slow.Total && ordinary*treeLeast <= p.t.Ordinary.Total || p.stray(slow, ordinary, r.count()-below.count())
 }
 
-// stray reports time that rests on one stack, of many, and is no large part of either
-// set.
+// stray reports time that rests on one stack of many, and is not a large part of either set.
 func (p *treePage) stray(slow, ordinary Duration, stacks int) bool {
 	all := 0
 	for _, r := range p.t.Rows {
@@ -172,11 +169,10 @@ func (p *treePage) stray(slow, ordinary Duration, stacks int) bool {
 	return stacks <= 1 && all >= treeLeast && slow*strayLeast <= p.t.Slow.Total && ordinary*strayLeast <= p.t.Ordinary.Total
 }
 
-// strayLeast is the share of a set that one stack must stand for to be shown.
+// strayLeast is the share of a set, as one part in this many, that one stack must represent to be shown.
 const strayLeast = 10
 
-// label names a row, says how many functions above it share its line, and where it is,
-// as far as there is room.
+// label names a row, says how many functions above it share its line, and where it is, as far as there is room.
 func (p *treePage) label(r *TreeRow, depth, folded int) string {
 	room := p.names - p.indent(depth) - 1
 	text := r.Name
@@ -198,14 +194,14 @@ func (p *treePage) label(r *TreeRow, depth, folded int) string {
 	return strings.Repeat(" ", p.indent(depth)) + text
 }
 
-// indent is how far a row stands to the right: two columns a level at first, then one,
-// and never so far that its name could not be read.
+// indent is how far a row is indented: two columns per level at first, then one, and never so far that its name
+// becomes unreadable.
 func (p *treePage) indent(depth int) int {
 	const wide, readable = 6, 22
 	return min(2*min(depth, wide)+max(0, depth-wide), p.names-readable)
 }
 
-// treeLine is one printed line: the stacks behind it are "" where there can be none.
+// treeLine is one printed line. stacks is "" if there can be none.
 type treeLine struct {
 	label          string
 	style          style
@@ -221,7 +217,7 @@ func (p *treePage) row(l treeLine) {
 	p.raw(text + pad(l.stacks, -7))
 }
 
-// count is how many stacks are behind a row.
+// count returns how many stacks a row rests on.
 func (r *TreeRow) count() int { return r.Ordinary.Stacks + r.Slow.Stacks }
 
 func (r *TreeRow) stacks() string {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A service deep in libraries: each function calls the next, and something else where one
-// sample happened to be taken. These make no lines of their own, the functions of one
-// chain share one, and however deep a place is, its name can be read.
+// A service with deep libraries: each function calls the next one, and something else where one sample happened to be
+// taken. Such samples get no lines of their own, the functions of one chain share a line, and names stay readable at
+// any depth.
 func TestTreeOfADeepService(t *testing.T) {
 	row := func(name string, ms, stacks int, below ...*TreeRow) *TreeRow {
 		at := TreeTime{Total: Duration(ms) * 1e6, CPU: Duration(ms) * 1e6, Stacks: stacks}

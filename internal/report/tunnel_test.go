@@ -10,7 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Every request of this recording opens a connection through a SOCKS proxy, which takes 3 ms for each of its two answers.
+// Every request of this recording opens a connection through a SOCKS proxy that takes 3 ms for each of its two
+// answers.
 func TestTheHandshakeOfAProxyIsShown(t *testing.T) {
 	text, err := os.ReadFile("../hypotheses/testdata/connection-churn/proxy-supported.txt")
 	if err != nil {

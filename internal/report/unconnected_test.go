@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// Of connections that did not come up it is said to whom, how many, why, what time they take, and
-// whether the request reached another address then.
+// For connections that failed, the report shows to which peer, how many, why, how much time they take, and whether
+// the request then reached another address.
 func TestConnectionsThatAreRefusedAreSaid(t *testing.T) {
 	for name, want := range map[string]string{
 		"connection-churn/refused-refuted": "not connected: 24 of 24 connections to 10.0.0.3:443 (refused; 4.8 % of all request time), and then 10.0.0.2:443 is reached",
@@ -29,7 +29,7 @@ func TestConnectionsThatAreRefusedAreSaid(t *testing.T) {
 	}
 }
 
-// Of two addresses that are tried at once a client gives one up: that is told where it takes time.
+// A client that tries two addresses at once gives up one: the report shows that if it takes time.
 func TestWhatClientsGiveUpIsSaidWhereItTakesTime(t *testing.T) {
 	for name, want := range map[string]string{
 		"connection-churn/refused-refuted": "not connected: 24 of 24 connections to 10.0.0.3:443 (given up; 4.8 % of all request time)",

@@ -11,9 +11,9 @@ import (
 type Under struct {
 	Version   int             `json:"version"`
 	Query     string          `json:"query"`
-	Functions []string        `json:"functions"` // that it matches, as the runtime tells them
+	Functions []string        `json:"functions"` // matched by the query, as the runtime names them
 	Endpoints []UnderEndpoint `json:"endpoints"`
-	Requests  []UnderRequest  `json:"requests,omitempty"` // those with most time beneath it first
+	Requests  []UnderRequest  `json:"requests,omitempty"` // those with most time beneath the function first
 }
 
 // UnderEndpoint is the time beneath a function in the requests of one endpoint.
@@ -28,29 +28,29 @@ type UnderEndpoint struct {
 type UnderSet struct {
 	Requests int         `json:"requests"`
 	Total    Duration    `json:"total_ns"`  // their durations
-	Beneath  Duration    `json:"under_ns"`  // the causes together
+	Beneath  Duration    `json:"under_ns"`  // sum of all causes
 	Low      Duration    `json:"low_ns"`    // of Beneath, for its sampled parts
 	High     Duration    `json:"high_ns"`   //
 	Causes   []UnderTime `json:"causes"`    // largest first
-	Unseen   Duration    `json:"unseen_ns"` // waited without a known stack: may be beneath it or not
+	Unseen   Duration    `json:"unseen_ns"` // waited without a known stack: may or may not be beneath it
 	Calls    []UnderCall `json:"calls"`     // made beneath it
 	Opaque   int         `json:"calls_without_stack"`
 	Entered  Entered     `json:"entered"`
 }
 
-// UnderTime is the time of one cause beneath a function. Sampled time carries the
-// interval in which it lies with 95 % confidence; of exact time both ends are the same.
+// UnderTime is the time of one cause beneath a function. Sampled time has its 95 % confidence interval; for exact
+// time both ends are equal.
 type UnderTime struct {
 	Cause   string   `json:"cause"`
 	Took    Duration `json:"took_ns"`
 	Low     Duration `json:"low_ns"`
 	High    Duration `json:"high_ns"`
-	Quality string   `json:"quality"`           // exact, sampled, or inferred: by the stacks of other waits at the same place
+	Quality string   `json:"quality"`           // exact, sampled, or inferred: from the stacks of other waits at the same place
 	Samples int      `json:"samples,omitempty"` // sampled: beneath the function
 	Of      int      `json:"of,omitempty"`      // sampled: in all
 }
 
-// UnderCall is calls of one shape made beneath a function.
+// UnderCall is a group of similar calls made beneath a function.
 type UnderCall struct {
 	Peer      string   `json:"peer"`
 	Operation string   `json:"operation"`
@@ -63,18 +63,17 @@ type UnderRequest struct {
 	ID       timeline.RequestID `json:"id"`
 	Endpoint string             `json:"endpoint"`
 	UnderSet
-	Entries []UnderEntry `json:"entries"` // at least so many times it was entered
+	Entries []UnderEntry `json:"entries"` // a lower bound of how often it was entered
 }
 
-// UnderOptions choose what is told of.
+// UnderOptions select what is reported.
 type UnderOptions struct {
 	Query    string // a function, as "Cache.get" or "Cache#get"
 	Endpoint string // "" all
-	Requests int    // how many of the requests are told of one by one
+	Requests int    // how many requests are reported individually
 }
 
-// NewUnder tells the time beneath the functions that match a query. It has no
-// Functions if none does.
+// NewUnder returns the time beneath the functions that match a query. Its Functions are empty if none matches.
 func NewUnder(tl *timeline.Timeline, r *Report, o UnderOptions) *Under {
 	out := &Under{Version: Version, Query: o.Query, Functions: []string{}, Endpoints: []UnderEndpoint{}}
 	u := newUnderer(tl)
@@ -102,22 +101,22 @@ type underer struct {
 	index *stackIndex
 	tl    *timeline.Timeline
 
-	pieces []charge // of the request that is looked at
+	pieces []charge // of the current request
 	seen   []sighting
 }
 
 func newUnderer(tl *timeline.Timeline) *underer { return &underer{index: newStackIndex(tl), tl: tl} }
 
-// function knows the stacks beneath one function, and which requests spent most there.
+// function knows the stacks beneath one function, and which requests spent most time there.
 type function struct {
 	query   string
 	names   []string // of the frames that match
 	beneath []bool   // by stack
-	most    int      // of how many requests
+	most    int      // number of requests to rank
 	ranked  []ranked
 }
 
-// ranked is a request and what is known to have been spent beneath a function.
+// ranked is a request and its known time beneath a function.
 type ranked struct {
 	id      timeline.RequestID
 	beneath Duration
@@ -134,7 +133,7 @@ func (u *underer) function(query string, most int) *function {
 	}
 	slices.Sort(f.names)
 	f.names = slices.Compact(f.names)
-	for i, s := range u.tl.Stacks { // callers come first
+	for i, s := range u.tl.Stacks { // callers come before their callees
 		f.beneath[i] = match[s.Frame] || s.Caller != timeline.None && f.beneath[s.Caller]
 	}
 	return f
@@ -142,7 +141,7 @@ func (u *underer) function(query string, most int) *function {
 
 func (f *function) has(id timeline.StackID) bool { return id != timeline.None && f.beneath[id] }
 
-// endpoint adds up the time of an endpoint's requests beneath each of some functions.
+// endpoint adds up the time of an endpoint's requests beneath each of several functions.
 func (u *underer) endpoint(e *Endpoint, list []*function) []UnderEndpoint {
 	out := make([]UnderEndpoint, len(list))
 	ordinary, slow, all := u.sets(e.ids.ordinary, list), u.sets(e.ids.slow, list), u.sets(e.ids.all, list)
@@ -153,10 +152,10 @@ func (u *underer) endpoint(e *Endpoint, list []*function) []UnderEndpoint {
 	return out
 }
 
-// none reports that no request of the endpoint was seen beneath the function.
+// none reports whether no request of the endpoint was seen beneath the function.
 func (e *UnderEndpoint) none() bool { return e.All.Beneath == 0 && e.All.High == 0 }
 
-// rank keeps the requests that spent most beneath a function.
+// rank keeps the requests that spent most time beneath a function.
 func (f *function) rank(list []ranked) {
 	f.ranked = append(f.ranked, list...)
 	slices.SortStableFunc(f.ranked, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.beneath, a.beneath), cmp.Compare(a.id, b.id)) })
@@ -179,7 +178,7 @@ func (u *underer) read(r *timeline.Request) {
 	u.sight(r)
 }
 
-// sets adds up the time of requests beneath each of some functions.
+// sets adds up the time of requests beneath each of several functions.
 func (u *underer) sets(ids []timeline.RequestID, list []*function) []*underSum {
 	w := u.index.weigh(ids)
 	sums := make([]*underSum, len(list))
@@ -202,14 +201,14 @@ func (u *underer) sets(ids []timeline.RequestID, list []*function) []*underSum {
 // underSum is what several requests spent beneath one function.
 type underSum struct {
 	*function
-	exact   [2][timeline.NumCauses]Duration // by own stacks, by those of others
+	exact   [2][timeline.NumCauses]Duration // by their own stacks, by those of other waits
 	calls   *underCalls
 	entered entered
 	ranked  []ranked
 	set     UnderSet
 }
 
-// see adds the request that was read.
+// see adds the current request.
 func (s *underSum) see(u *underer, id timeline.RequestID) {
 	r := &u.tl.Requests[id]
 	var sum, shared Duration
@@ -247,7 +246,7 @@ func (s *underSum) see(u *underer, id timeline.RequestID) {
 	}
 }
 
-// sum makes the set of what was seen.
+// sum converts the sums to the set.
 func (s *underSum) sum(w *weights) {
 	out := &s.set
 	out.Requests, out.Total, out.Causes = w.requests, w.total, []UnderTime{}
@@ -268,12 +267,12 @@ func (s *underSum) sum(w *weights) {
 	out.Entered = s.entered.told()
 }
 
-// mayHide reports a piece of time that could have been spent beneath any function.
+// mayHide reports whether a piece of time could have been spent beneath any function.
 func mayHide(s *timeline.Segment) bool {
 	return s.Phase != timeline.PhaseUnread && s.Cause != timeline.CauseEventLoop && s.Cause != timeline.CauseClient
 }
 
-// add notes time of waits.
+// add adds time of waits.
 func (s *UnderSet) add(cause int, took Duration, quality timeline.Quality) {
 	if took == 0 {
 		return
@@ -282,7 +281,7 @@ func (s *UnderSet) add(cause int, took Duration, quality timeline.Quality) {
 	s.Beneath, s.Low, s.High = s.Beneath+took, s.Low+took, s.High+took
 }
 
-// share notes time of which only samples tell what of it was beneath the function.
+// share adds time of which only samples show how much was beneath the function.
 func (s *UnderSet) share(cause int, all Duration, k, n int) {
 	if all == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// underCalls finds the calls that were made beneath a function: those whose thread had
-// such a stack when it waited for them.
+// underCalls finds the calls that were made beneath a function: its thread had a stack beneath the function when it
+// waited for the call.
 type underCalls struct {
 	tl     *timeline.Timeline
 	f      *function
@@ -17,7 +17,7 @@ type underCalls struct {
 	opaque int // calls without any stack
 }
 
-// callSeen is what the stacks of a call's waits say.
+// callSeen is what the stacks of a call's waits show.
 type callSeen int8
 
 const (

@@ -9,36 +9,35 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// UnderEntry is a stretch of a request in which one thread was seen beneath a function,
-// and never outside of it. Two entries with nothing seen between them look like one, and
-// one in which nothing was seen is not known of.
+// UnderEntry is a stretch of a request in which one thread was seen beneath a function, and never outside of it. Two
+// entries with nothing seen between them look like one; an entry in which nothing was seen is not detected.
 type UnderEntry struct {
 	From   Duration `json:"from_ns"` // since the request's start: first seen
 	To     Duration `json:"to_ns"`   // last seen
 	Strand string   `json:"strand"`
-	Waited Duration `json:"waited_ns"` // of it, in waits with a stack beneath the function: exact
+	Waited Duration `json:"waited_ns"` // of that time, in waits with a stack beneath the function: exact
 	Seen   int      `json:"stacks"`    // waits and samples seen
-	Most   Duration `json:"most_ns"`   // it took no longer: from the last stack outside of it before to the first one after
+	Most   Duration `json:"most_ns"`   // upper bound: from the last stack outside of it before to the first one after
 }
 
-// Entered tells how often a function was seen to be entered, and how long it took then:
-// estimates, by stacks that were taken in it and around it, see UnderEntry.
+// Entered estimates how often a function was entered, and how long each entry took, from stacks taken in it and
+// around it. See UnderEntry.
 type Entered struct {
-	Count    int     `json:"count"`    // at least
-	Requests int     `json:"requests"` // in so many of the requests
+	Count    int     `json:"count"`    // lower bound
+	Requests int     `json:"requests"` // number of requests that entered it
 	Stacks   int     `json:"stacks"`   // waits and samples seen
 	P50      Bracket `json:"p50"`
 	P99      Bracket `json:"p99"`
 	Max      Bracket `json:"max"`
 }
 
-// Bracket is a duration of which only bounds are known.
+// Bracket is a duration with known bounds.
 type Bracket struct {
 	Low  Duration `json:"low_ns"`
 	High Duration `json:"high_ns"`
 }
 
-// entered collects entries; of each the bounds of what it took.
+// entered collects the bounds of entries' durations.
 type entered struct {
 	requests, stacks int
 	low, high        []Duration
@@ -56,8 +55,8 @@ func (e *entered) add(list []UnderEntry) {
 	}
 }
 
-// told has the quantiles of both bounds: whatever each entry took between its own, the
-// quantile lies between these.
+// told returns the quantiles of both bounds. If each entry's duration is within its bounds, the quantile of the
+// durations is between these.
 func (e *entered) told() Entered {
 	slices.Sort(e.low)
 	slices.Sort(e.high)
@@ -75,7 +74,7 @@ type sighting struct {
 	wait     bool
 }
 
-// sight finds where the strands of the request that was read were seen.
+// sight finds where the strands of the current request were seen.
 func (u *underer) sight(r *timeline.Request) {
 	u.seen = u.seen[:0]
 	for i := range u.pieces {
@@ -96,7 +95,7 @@ func (u *underer) sight(r *timeline.Request) {
 	slices.SortStableFunc(u.seen, func(a, b sighting) int { return cmp.Or(cmp.Compare(a.strand, b.strand), cmp.Compare(a.from, b.from)) })
 }
 
-// entries joins sightings of one strand beneath a function that follow each other.
+// entries joins consecutive sightings of one strand beneath a function.
 func (f *function) entries(u *underer, r *timeline.Request) []UnderEntry {
 	var out []UnderEntry
 	for i := 0; i < len(u.seen); i++ {
@@ -129,7 +128,7 @@ func (f *function) entries(u *underer, r *timeline.Request) []UnderEntry {
 	return out
 }
 
-// served is from when to when a strand worked for a request.
+// served returns from when to when a strand worked for a request.
 func served(r *timeline.Request, id timeline.StrandID) (from, to timeline.Time) {
 	from, to = r.End, r.Start
 	for s := r.Segments(); s.Next(); {

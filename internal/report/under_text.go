@@ -20,8 +20,8 @@ func UnderJSON(w io.Writer, u *Under) error {
 	return nil
 }
 
-// UnderText writes the time under a function: mean time a request, ordinary and slow,
-// then single requests if there are any.
+// UnderText writes the time under a function: mean time per request, ordinary and slow, then individual requests if
+// there are any.
 func UnderText(w io.Writer, u *Under, o TextOptions) error {
 	p := newPage(o)
 	p.wrap(bold, "", "Time under "+u.Query+": "+strings.Join(u.Functions, ", "), 3)
@@ -60,7 +60,7 @@ func underEndpoint(p *page, e *UnderEndpoint) {
 	underCalled(p, &e.All)
 }
 
-// underEntered says how often requests entered the function, and how long it took then.
+// underEntered says how often requests entered the function, and how long each entry took.
 func underEntered(p *page, s *UnderSet) {
 	e := &s.Entered
 	if e.Count == 0 {
@@ -71,7 +71,7 @@ func underEntered(p *page, s *UnderSet) {
 	p.wrap(dim, "    ", "an estimate by "+plural(e.Stacks, "stack")+": from the first to the last taken in it, up to those taken outside; entries without one between them count as one, those without one in them not at all", 3)
 }
 
-// String says where a duration lies.
+// String gives the bounds of a duration.
 func (b Bracket) String() string {
 	if low, high := human(b.Low), human(b.High); low != high {
 		return low + " to " + high
@@ -79,7 +79,7 @@ func (b Bracket) String() string {
 	return human(b.Low)
 }
 
-// underLabels are the rows of both sets, those with most time in slow requests first.
+// underLabels returns the rows of both sets; those with most time in slow requests come first.
 func underLabels(ordinary, slow *UnderSet) (out []string) {
 	for _, s := range []*UnderSet{slow, ordinary} {
 		for i := range s.Causes {
@@ -106,7 +106,7 @@ func togetherCell(s *UnderSet) string { return valueCell(s, s.Beneath, s.Low, s.
 
 func plainCell(s *UnderSet, d Duration) string { return valueCell(s, d, d, d) }
 
-// valueCell prints a mean and, if it is not exact, the interval it lies in.
+// valueCell prints a mean and, if it is not exact, its interval.
 func valueCell(s *UnderSet, took, low, high Duration) string {
 	n := Duration(max(1, s.Requests))
 	text := pad(human(took/n), -8) + pad(percent(share(int64(took), int64(max(1, s.Total)))), -8)

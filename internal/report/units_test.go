@@ -52,8 +52,8 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// A report says which container, pod or unit was asked for; of a process that was chosen otherwise it says no more
-// than the process.
+// A report says which container, pod or unit was requested; if a process was chosen in another way, it names only the
+// process.
 func TestWhatWasAskedFor(t *testing.T) {
 	for target, want := range map[string]string{
 		"attach by container shop-web (3f2a1b4c5d6e), image shop:1.4": "container shop-web (3f2a1b4c5d6e), image shop:1.4: puma (pid 71)",

@@ -36,7 +36,7 @@ func TestTree(t *testing.T) {
 	})
 }
 
-// Views by stack account for every nanosecond of the requests they are of.
+// Views by stack account for every nanosecond of their requests.
 func TestViewsByStackSumToTheRequests(t *testing.T) {
 	files, err := filepath.Glob(stories + "*/*.txt")
 	if err != nil || len(files) == 0 {
@@ -111,8 +111,8 @@ func TestUnder(t *testing.T) {
 	}
 }
 
-// The slowest requests of the convoy: what they waited for, who had it, and what that
-// thread did meanwhile, with the code where it was found.
+// The slowest requests of the convoy: what they waited for, who held it, and what that thread did meanwhile, with
+// code if it was found.
 func TestShowWaits(t *testing.T) {
 	tl, _ := view(t, "convoy.txt")
 	golden(t, "convoy-show.golden", func(w io.Writer) error {
@@ -121,7 +121,7 @@ func TestShowWaits(t *testing.T) {
 	golden(t, "convoy-show.json", func(w io.Writer) error { return report.ShowJSON(w, tl, report.Filter{Slowest: 1}) })
 }
 
-// TestWhose: the answer, the rule that decided, and what the call could have been instead.
+// TestWhose checks the answer, the rule that decided, and the other candidates for a call.
 func TestWhose(t *testing.T) {
 	tl, _ := view(t, "convoy.txt")
 	whose, err := report.NewWhose(tl, 0)

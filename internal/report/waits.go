@@ -11,27 +11,27 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// shownWait is a wait of a thread: what for, where, and who had it meanwhile.
+// shownWait is a wait of a thread: what for, where, and who held it meanwhile.
 type shownWait struct {
 	For     string        `json:"for,omitempty"` // a lock or pool
-	Rule    string        `json:"rule"`          // code of what told the cause
+	Rule    string        `json:"rule"`          // code of the rule that determined the cause
 	From    Duration      `json:"from_ns"`       // since the request's start
 	To      Duration      `json:"to_ns"`
 	Place   *Frame        `json:"place,omitempty"`          // in the code
-	Placed  bool          `json:"place_borrowed,omitempty"` // Place is that of other waits where the stack is as deep
+	Placed  bool          `json:"place_borrowed,omitempty"` // Place comes from other waits with the stack at the same depth
 	Holders []shownHolder `json:"holders,omitempty"`
 }
 
-// shownHolder is a thread that had what was waited for.
+// shownHolder is a thread that held what was waited for.
 type shownHolder struct {
 	Strand string      `json:"strand"`
 	From   Duration    `json:"from_ns"` // since the request's start
 	To     Duration    `json:"to_ns"`
 	Basis  string      `json:"basis"` // release, owner or yield
-	Doing  []shownDone `json:"doing"` // what took longest first
+	Doing  []shownDone `json:"doing"` // what took longest comes first
 }
 
-// shownDone is what a thread did, or waited for, in all within a span.
+// shownDone is one thing that a thread did, or waited for, summed over a span.
 type shownDone struct {
 	Cause string   `json:"cause"`
 	Took  Duration `json:"took_ns"`
@@ -40,7 +40,7 @@ type shownDone struct {
 	Place *Frame   `json:"place,omitempty"`
 }
 
-// waitOf returns the wait that a segment is made of, or None.
+// waitOf returns the wait to which a segment belongs, or None.
 func waitOf(tl *timeline.Timeline, s *timeline.Segment) timeline.WaitID {
 	if s.Strand == timeline.None || s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable || s.Phase == timeline.PhaseUnread {
 		return timeline.None
@@ -62,7 +62,7 @@ func waitShown(tl *timeline.Timeline, id timeline.WaitID, start timeline.Time) *
 	return out
 }
 
-// placeOf is the frame of a stack that best names where it is, nil without one.
+// placeOf returns the frame of a stack that best names its place, or nil without a stack.
 func placeOf(tl *timeline.Timeline, id timeline.StackID) *Frame {
 	if id == timeline.None {
 		return nil
@@ -72,8 +72,8 @@ func placeOf(tl *timeline.Timeline, id timeline.StackID) *Frame {
 	return &f
 }
 
-// libraryOf is the innermost function of a stack that does not implement locks or
-// waiting, if it is another than the site.
+// libraryOf returns the innermost function of a stack that does not implement locks or waiting, if it is not the
+// site.
 func libraryOf(tl *timeline.Timeline, id timeline.StackID, site string) string {
 	if f, ok := tl.LockSite(id); ok && symbol.Name(f) != site {
 		return symbol.Name(f)
@@ -103,11 +103,11 @@ func done(tl *timeline.Timeline, h timeline.Hold) []shownDone {
 	return out.longest()
 }
 
-// doings are what a thread did, each thing once.
+// doings lists what a thread did, each thing once.
 type doings []shownDone
 
-// add adds to what is there of the same cause, call and lock, and on CPUs in the same
-// function. Where only some waits for a peer have a stack, theirs stands for all.
+// add adds d to the entry with the same cause, call and lock, and for time on CPUs the same function. If only some
+// waits for a peer have a stack, their place stands for all.
 func (l doings) add(d shownDone) doings {
 	for i := range l {
 		o := &l[i]
@@ -131,7 +131,7 @@ func (l doings) longest() []shownDone {
 	return l
 }
 
-// workedFor says on what a strand worked for a request, if it did not read it.
+// workedFor says that a strand worked for a request, if it did not read the request.
 func workedFor(r *timeline.Request, id timeline.StrandID) string {
 	if slices.ContainsFunc(r.Parts, func(p timeline.Part) bool { return p.Strand == id }) {
 		return ", which worked for it"
@@ -139,14 +139,14 @@ func workedFor(r *timeline.Request, id timeline.StrandID) string {
 	return ""
 }
 
-// Bounds of what is said of the waits in one row of a waterfall.
+// Limits for the description of the waits in one row of a waterfall.
 const (
 	shownWaits   = 2
 	shownHolders = 3
 	shownDoings  = 3
 )
 
-// waitsIn returns the longest waits in a row of which nothing was said yet.
+// waitsIn returns the longest waits in a row that were not described yet.
 func waitsIn(tl *timeline.Timeline, r *timeline.Request, row *row, said map[timeline.WaitID]bool) (out []timeline.WaitID) {
 	took := map[timeline.WaitID]Duration{}
 	for s := r.Segments(); s.Next(); {
@@ -168,7 +168,7 @@ func waitsIn(tl *timeline.Timeline, r *timeline.Request, row *row, said map[time
 	return out
 }
 
-// waitLines says what waits were for, where, and who had that.
+// waitLines says what waits were for, where, and who held that.
 func waitLines(p *page, tl *timeline.Timeline, list []timeline.WaitID, start timeline.Time) {
 	for _, id := range list {
 		one := waitShown(tl, id, start)
@@ -212,7 +212,7 @@ func quality(tl *timeline.Timeline, id timeline.WaitID) string {
 	return ""
 }
 
-// beside is how many waits for the same lock went on in the middle of one.
+// beside returns how many waits for the same lock were under way in the middle of one wait.
 func beside(tl *timeline.Timeline, id timeline.WaitID) (n int) {
 	w := &tl.Waits[id]
 	mid := w.From + (w.To-w.From)/2
@@ -224,7 +224,7 @@ func beside(tl *timeline.Timeline, id timeline.WaitID) (n int) {
 	return n
 }
 
-// byThread joins what each thread did in all its holds, the longest first.
+// byThread joins what each thread did in all its holds; the longest comes first.
 func byThread(list []shownHolder) (out []shownHolder) {
 	index := map[string]int{}
 	for _, h := range list {
@@ -248,7 +248,7 @@ func byThread(list []shownHolder) (out []shownHolder) {
 	return out
 }
 
-// holderLines says who had what was waited for, and what they did meanwhile.
+// holderLines says which threads held what was waited for, and what they did meanwhile.
 func holderLines(p *page, list []shownHolder) {
 	list = byThread(list)
 	for i, h := range list {

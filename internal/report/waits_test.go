@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Of a holder of which nothing more is known no more is said.
+// A holder about which nothing more is known is only named.
 func TestHoldersLines(t *testing.T) {
 	p := newPage(TextOptions{})
 	holderLines(p, []shownHolder{

@@ -9,22 +9,21 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// row is one line of a waterfall: adjacent segments of one phase. Segments that
-// differ only in what the loop did meanwhile share a row, and so do pieces too short
-// to be drawn.
+// row is one line of a waterfall: adjacent segments of one phase. Segments that differ only in what the loop did
+// meanwhile share a row, and so do pieces too short to be drawn.
 type row struct {
 	from, to timeline.Time
 	phase    timeline.Phase
 	call     timeline.CallID
 	strand   timeline.StrandID // of its first segment
-	wait     timeline.WaitID   // that its longest part lies in, or None
+	wait     timeline.WaitID   // the wait that contains its longest part, or None
 	inferred timeline.Quality  // the weakest of its segments
 	causes   []timeline.Cause  // in order of first appearance
 	behind   map[timeline.RequestID]bool
 	took     map[timeline.Cause]Duration
 }
 
-// rowsOf joins the segments of a request to rows.
+// rowsOf joins the segments of a request into rows.
 func rowsOf(tl *timeline.Timeline, r *timeline.Request) (out []row) {
 	for s := r.Segments(); s.Next(); {
 		next := row{s.From, s.To, s.Phase, s.Call, s.Strand, within(tl, &s.Segment), s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{},
@@ -41,8 +40,7 @@ func rowsOf(tl *timeline.Timeline, r *timeline.Request) (out []row) {
 	return out
 }
 
-// within is the wait of a strand that a segment lies in, with what little it ran in it;
-// or None.
+// within returns the wait of a strand that contains a segment, including short runs within that wait; or None.
 func within(tl *timeline.Timeline, s *timeline.Segment) timeline.WaitID {
 	if s.Strand == timeline.None || s.Phase == timeline.PhaseUnread {
 		return timeline.None
@@ -50,8 +48,8 @@ func within(tl *timeline.Timeline, s *timeline.Segment) timeline.WaitID {
 	return tl.WaitAt(s.Strand, s.From)
 }
 
-// takes reports whether a row may go on with the next one: of the same call and
-// phase, and of the same single cause or wait, or one of the two is short.
+// takes reports whether a row may be continued with the next one: it has the same call and phase, and either both
+// have the same single cause or wait, or one of the two is short.
 func (w *row) takes(next *row, short Duration) bool {
 	if w.to != next.from || w.phase != next.phase || w.call != next.call {
 		return false
@@ -80,10 +78,10 @@ func (w *row) join(next *row) {
 	w.causes = append(w.causes, next.causes[0])
 }
 
-// labelledCauses is how many causes of a row are named, those that took longest.
+// labelledCauses is how many causes of a row are named: those that took longest.
 const labelledCauses = 2
 
-// longest are the causes of a row, that which took most of it first.
+// longest returns the causes of a row, beginning with the one that took most of it.
 func (w *row) longest() []timeline.Cause {
 	causes := slices.Clone(w.causes)
 	slices.SortStableFunc(causes, func(a, b timeline.Cause) int { return cmp.Compare(w.took[b], w.took[a]) })

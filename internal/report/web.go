@@ -10,70 +10,69 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/waits"
 )
 
-// WebPage is what the page of one recording shows (see internal/web). Whatever is on it
-// is in here: the page adds up and lays out, and works nothing out of its own. Times
-// count from the start of the recording.
+// WebPage is the content of the page of one recording (see internal/web). It contains everything on the page: the
+// page only adds up and lays out, and derives nothing itself. Times count from the start of the recording.
 type WebPage struct {
 	Version int    `json:"version"`
 	Kind    string `json:"kind"` // "recording"
 	Name    string `json:"name"` // of the recording's file
-	Live    bool   `json:"live"` // served: more can be asked for
+	Live    bool   `json:"live"` // served: the page can ask for more
 
 	Wall   int64    `json:"wall_ns"`  // of the start, since the Unix epoch; 0 not known
 	Start  int64    `json:"start_ns"` // of the recording's clock, as in start_ns of requests
 	Span   Duration `json:"span_ns"`
-	Report *Report  `json:"report"` // as dwell why --json
+	Report *Report  `json:"report"` // as in dwell why --json
 	Seen   WebSeen  `json:"seen"`
 
 	Latency  *WebLatency   `json:"latency"`
-	Requests []*WebRequest `json:"requests"` // told of in full: some of many
+	Requests []*WebRequest `json:"requests"` // described in full: some of many
 	Frames   []Frame       `json:"frames"`   // of their stacks
 	Flames   []*Flames     `json:"flames"`
 	Trees    []*Tree       `json:"trees"`
-	Under    []*Under      `json:"under"` // the time beneath functions, each of one endpoint; none if more can be asked for
+	Under    []*Under      `json:"under"` // the time beneath functions, each for one endpoint; none if the page can ask for more
 	Dumps    []*Dump       `json:"dumps"`
-	Lanes    []*WebLanes   `json:"lanes"` // of all of it, and around the slowest request of some endpoints
+	Lanes    []*WebLanes   `json:"lanes"` // of the whole recording, and around the slowest request of some endpoints
 	Causes   []WebCause    `json:"causes"`
 	Phases   []WebPhase    `json:"phases"`
 
-	Rules map[string]string `json:"rules"` // what the rules rest on by which calls and waits are told, by their codes
+	Rules map[string]string `json:"rules"` // what the rules for calls and waits are based on, by their codes
 }
 
-// WebSeen is what a report says about a recording beyond its requests.
+// WebSeen is what a report says about a recording besides its requests.
 type WebSeen struct {
-	Processes  []string `json:"processes"` // that served most requests first
-	Silent     int      `json:"silent"`    // processes that served none
+	Processes  []string `json:"processes"` // those that served most requests first
+	Silent     int      `json:"silent"`    // processes that served no requests
 	Protocols  []string `json:"protocols"`
 	Missing    []string `json:"missing"` // what could not be seen, and why
 	Calls      int      `json:"calls"`
 	NoRequest  int      `json:"calls_without_request"`
 	Footer     string   `json:"footer"` // dwell's own cost, and what was lost: the last lines of the text
 	Outbound   int      `json:"outbound_connections"`
-	Unrecorded string   `json:"unrecorded"` // why there are no requests; "" where there are
+	Unrecorded string   `json:"unrecorded"` // why there are no requests; "" if there are
 	Where      string   `json:"where"`      // where the time is, a sentence
 	Verdict    string   `json:"verdict"`    // whether something is wrong, a sentence
 	Mood       string   `json:"mood"`       // of the verdict: wrong, look or fine
 	FirstLead  int      `json:"first_lead"` // index of the lead that the verdict names, or else 0
 
-	Promises []WebPromise `json:"promises"` // latencies that were promised, in the order of the report's slos
+	Promises []WebPromise `json:"promises"` // promised latencies, in the order of the report's slos
 }
 
-// WebPromise says whether a promise was kept, as the text does.
+// WebPromise says whether a promise was kept, in the words of the text.
 type WebPromise struct {
 	Text string `json:"text"`
 	Mood string `json:"mood"` // wrong, look or fine
 }
 
-// WebOptions say what a page is made of.
+// WebOptions say what a page contains.
 type WebOptions struct {
 	Name   string
 	Wall   int64  // of the recording's start, since the Unix epoch; 0 not known
-	Live   bool   // single requests and instants are asked for later
-	Source Source // of code, nil none
-	Slim   bool   // without single requests, stacks and threads
+	Live   bool   // individual requests and instants are requested later
+	Source Source // of code; nil: none
+	Slim   bool   // without individual requests, stacks and threads
 }
 
-// Bounds of what a page holds, in bytes as JSON, roughly.
+// Approximate limits of a page's content, in bytes of JSON.
 const (
 	detailBytes = 3 << 20
 	flameBytes  = 1 << 20
@@ -138,7 +137,7 @@ func orNone(list []string) []string {
 	return list
 }
 
-// webJSON writes a model of a page as JSON that may stand in an HTML document.
+// webJSON writes a page's model as JSON that is safe in an HTML document.
 func webJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(true)
@@ -148,7 +147,7 @@ func webJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// WebJSON writes the page's model, safe to stand in an HTML document: where all of it is in there, latency is packed.
+// WebJSON writes the page's model, safe in an HTML document. If the page is not served, latency is compressed.
 func (p *WebPage) WebJSON(w io.Writer) error {
 	if p.Live {
 		return webJSON(w, p)

@@ -10,18 +10,17 @@ import (
 // WebCause is how one cause of time is drawn, on the page and in a terminal.
 type WebCause struct {
 	Name  string `json:"name"`
-	Light string `json:"light"` // colour on a light ground
-	Dark  string `json:"dark"`  // on a dark one
-	Means string `json:"means"` // in words: what a request does, or waits for, that has it
+	Light string `json:"light"` // colour on a light background
+	Dark  string `json:"dark"`  // on a dark background
+	Means string `json:"means"` // in words: what a request with this cause does or waits for
 }
 
-// Unaccounted is what a request's segments leave of it, beside the causes.
+// Unaccounted names the time of a request that its segments leave, next to the causes.
 const Unaccounted = "unaccounted"
 
-// WebCauses are all causes in the order of timeline.Cause, and Unaccounted. Kinds of
-// causes have a hue each, of Okabe and Ito's palette, which is told apart with any
-// colour vision: a CPU is orange, others' locks are red, peers are blue, the loop is
-// purple, what nobody knows is grey. Within a kind lightness differs.
+// WebCauses returns all causes in the order of timeline.Cause, and Unaccounted. Each kind of cause has a hue of its
+// own from Okabe and Ito's palette, which can be distinguished with any colour vision: CPUs are orange, locks held by
+// others are red, peers are blue, the loop is purple, unknown time is grey. Within a kind, lightness differs.
 func WebCauses() []WebCause {
 	looks := map[timeline.Cause]WebCause{
 		timeline.CauseUnknown:         {"", "#8a8f98", "#7d838d", "of unknown cause"},
@@ -52,10 +51,10 @@ func WebCauses() []WebCause {
 // WebPhase is one phase of a request's time.
 type WebPhase struct {
 	Name  string `json:"name"`
-	Means string `json:"means"` // in words: what is under way in it
+	Means string `json:"means"` // in words: what happens in it
 }
 
-// WebPhases are all phases in the order of timeline.Phase.
+// WebPhases returns all phases in the order of timeline.Phase.
 func WebPhases() (out []WebPhase) {
 	means := map[timeline.Phase]string{
 		timeline.PhaseQueue:   "a call waits for a free connection",
@@ -75,8 +74,8 @@ func WebPhases() (out []WebPhase) {
 	return out
 }
 
-// inWords says what a request does that has a cause, and adds the cause's name where the words do not hold it,
-// unless it was named before.
+// inWords says what a request with this cause does. It adds the cause's name if the words do not contain it, unless
+// it was named before.
 func inWords(c timeline.Cause, named map[string]bool) string {
 	words, name := WebCauses()[c].Means, c.String()
 	if named[name] || strings.Contains(words, strings.ReplaceAll(name, "-", " ")) {
@@ -86,7 +85,7 @@ func inWords(c timeline.Cause, named map[string]bool) string {
 	return words + " (" + name + ")"
 }
 
-// causesOf is how long each cause took of a request, and last what none accounts for.
+// causesOf returns how long each cause took of a request; the last entry is the unaccounted time.
 func causesOf(r *timeline.Request) (sums [timeline.NumCauses + 1]Duration) {
 	for s := r.Segments(); s.Next(); {
 		sums[s.Cause] += s.To.Sub(s.From)
@@ -95,7 +94,7 @@ func causesOf(r *timeline.Request) (sums [timeline.NumCauses + 1]Duration) {
 	return sums
 }
 
-// mainCause is the cause that took most of a request; NumCauses: what none accounts for.
+// mainCause returns the cause that took most of a request; NumCauses stands for the unaccounted time.
 func mainCause(r *timeline.Request) (most timeline.Cause) {
 	sums := causesOf(r)
 	for c := range sums {
@@ -113,9 +112,8 @@ func causeName(c timeline.Cause) string {
 	return c.String()
 }
 
-// inks are the terminal's styles of the causes, by name: of the 256 colours that terminals
-// have, those nearest to the page's, between that on a light ground and that on a dark
-// one, as nobody knows a terminal's ground.
+// inks are the terminal's styles of the causes, by name. Each is the one of a terminal's 256 colours nearest to the
+// middle between the page's colours on a light and a dark background, because the terminal's background is not known.
 func inks() map[string]style {
 	out := map[string]style{}
 	for _, c := range WebCauses() {
@@ -129,7 +127,7 @@ func inks() map[string]style {
 	return out
 }
 
-// channels are red, green and blue of "#rrggbb".
+// channels returns red, green and blue of "#rrggbb".
 func channels(hex string) (out [3]int) {
 	for i := range out {
 		v, _ := strconv.ParseUint(hex[1+2*i:3+2*i], 16, 8) // a colour of the table above
@@ -138,8 +136,8 @@ func channels(hex string) (out [3]int) {
 	return out
 }
 
-// nearest256 is the colour of a terminal's 256 that differs least, of its cube of six steps
-// of each channel and of its greys.
+// nearest256 returns the nearest of a terminal's 256 colours: from its cube with six steps per channel, and its
+// greys.
 func nearest256(c [3]int) int {
 	far := func(of [3]int) (sum int) {
 		for i := range of {

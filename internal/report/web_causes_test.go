@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A cause looks alike on the page and in a terminal: of the page's colours none is nearer
-// to a terminal's than that of the same cause, and no two causes share one.
+// A cause looks alike on the page and in a terminal: of the page's colours, the one of the same cause is nearest to
+// the terminal's colour, and no two causes share a colour.
 func TestCausesLookAlikeOnThePageAndInATerminal(t *testing.T) {
 	taken := map[style]string{}
 	for _, c := range WebCauses() {
@@ -25,7 +25,7 @@ func TestCausesLookAlikeOnThePageAndInATerminal(t *testing.T) {
 		for _, other := range WebCauses() {
 			light, dark := channels(other.Light), channels(other.Dark)
 			between := [3]int{(light[0] + dark[0]) / 2, (light[1] + dark[1]) / 2, (light[2] + dark[2]) / 2}
-			for _, of := range [][3]int{light, dark, between} { // as nobody knows a terminal's ground
+			for _, of := range [][3]int{light, dark, between} { // the terminal's background is not known
 				if d := apart(xterm(n), of); d < least {
 					nearest, least = other.Name, d
 				}
@@ -37,7 +37,7 @@ func TestCausesLookAlikeOnThePageAndInATerminal(t *testing.T) {
 	}
 }
 
-// xterm is what a terminal shows for one of its 256 colours: sixteen of its own, a cube, greys.
+// xterm is what a terminal shows for one of its 256 colours: sixteen basic ones, a cube, greys.
 func xterm(n int) [3]int {
 	if n >= 232 {
 		return [3]int{8 + 10*(n-232), 8 + 10*(n-232), 8 + 10*(n-232)}
@@ -53,7 +53,7 @@ func apart(a, b [3]int) (sum int) {
 	return sum
 }
 
-// A cause and a phase are called in docs/terms.md what the report calls them.
+// docs/terms.md uses the report's words for a cause and a phase.
 func TestTermsSayWhatTheReportSays(t *testing.T) {
 	terms, err := os.ReadFile("../../docs/terms.md")
 	if err != nil {

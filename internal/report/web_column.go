@@ -9,9 +9,9 @@ import (
 	"math/bits"
 )
 
-// Column is whole numbers of which none is below zero, as encoding/binary's Uvarint: a million of them take a few megabytes
-// and no objects. In JSON it is base64 of how many bytes each of them has there, then the lowest byte of each, then the next one
-// of each, and so on: what is alike in them stands together, and can be packed.
+// Column is a list of non-negative whole numbers, encoded with encoding/binary's Uvarint: a million of them take a
+// few megabytes and no objects. In JSON it is base64 of the number of bytes per number, then the lowest byte of each
+// number, then the next byte of each, and so on. Similar bytes are thus adjacent, so that the column compresses well.
 type Column []byte
 
 func (c *Column) add(v int64) { *c = binary.AppendUvarint(*c, uint64(max(0, v))) }
@@ -43,7 +43,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// packed is a model as JSON, packed with gzip.
+// packed returns a model as JSON, compressed with gzip.
 func packed(v any) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -7,11 +7,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// WebRequest is a request as dwell show --json tells it, with the stacks seen in it.
+// WebRequest is a request as in dwell show --json, with the stacks seen in it.
 type WebRequest struct {
 	shownRequest
 	Stacks []WebStack   `json:"stacks"`
-	Tree   *RequestTree `json:"tree,omitempty"` // nil without stacks, or where a page has no more room
+	Tree   *RequestTree `json:"tree,omitempty"` // nil without stacks, or if the page has no more room
 }
 
 // WebStack is a stack seen in a segment.
@@ -21,7 +21,7 @@ type WebStack struct {
 	Frames  []int  `json:"frames"`  // indexes of the page's Frames, leaf first
 }
 
-// WebDetail tells of single requests.
+// WebDetail returns details of individual requests.
 type WebDetail struct {
 	tl     *timeline.Timeline
 	source Source
@@ -29,11 +29,11 @@ type WebDetail struct {
 	locals map[int64]string
 	frames []Frame
 	known  map[timeline.FrameID]int
-	bytes  int // about how long what was told is as JSON
-	trees  int // and the trees in it
+	bytes  int // approximate length in JSON of what was returned so far
+	trees  int // the part of that for trees
 }
 
-// NewWebDetail tells of the requests of a timeline, with lines of code where a source has them.
+// NewWebDetail makes a WebDetail of a timeline, with lines of code if there is a source.
 func NewWebDetail(tl *timeline.Timeline, source Source) *WebDetail {
 	w := &WebDetail{tl: tl, source: source, index: newStackIndex(tl), locals: map[int64]string{}, frames: []Frame{}, known: map[timeline.FrameID]int{}}
 	for i := range tl.Conns {
@@ -42,25 +42,25 @@ func NewWebDetail(tl *timeline.Timeline, source Source) *WebDetail {
 	return w
 }
 
-// WebTold is one request, with the frames of its stacks alone.
+// WebTold is one request, with only the frames of its stacks.
 type WebTold struct {
 	Request *WebRequest `json:"request"`
 	Frames  []Frame     `json:"frames"`
 }
 
-// Tell tells of one request.
+// Tell returns one request.
 func (w *WebDetail) Tell(id timeline.RequestID) WebTold {
 	w.frames, w.known, w.trees = []Frame{}, map[timeline.FrameID]int{}, 0
 	return WebTold{w.request(id), w.frames}
 }
 
-// WebWhere are the measured requests that an expression chooses.
+// WebWhere are the measured requests that an expression selects.
 type WebWhere struct {
 	Count int    `json:"count"`
-	IDs   Column `json:"ids"` // how much more than that before
+	IDs   Column `json:"ids"` // each as the difference to the previous one
 }
 
-// NewWebWhere chooses requests.
+// NewWebWhere selects requests.
 func NewWebWhere(tl *timeline.Timeline, where *Where) WebWhere {
 	var out WebWhere
 	before := timeline.RequestID(0)
@@ -74,7 +74,7 @@ func NewWebWhere(tl *timeline.Timeline, where *Where) WebWhere {
 	return out
 }
 
-// Sizes of what is told of a request, as JSON, roughly.
+// Approximate sizes in JSON of the parts of a request.
 const (
 	bytesOfRequest = 400
 	bytesOfSegment = 130
@@ -97,7 +97,7 @@ func (w *WebDetail) request(id timeline.RequestID) *WebRequest {
 	return out
 }
 
-// stacks are those seen in a request's segments, one of each.
+// stacks returns the stacks seen in a request's segments, one per segment.
 func (w *WebDetail) stacks(r *timeline.Request) []WebStack {
 	out := []WebStack{}
 	at, last := 0, -1
@@ -146,16 +146,15 @@ func (w *WebDetail) framesOf(id timeline.StackID) []int {
 	return out
 }
 
-// Of how many requests a page tells first.
+// How many requests a page contains first.
 const (
 	toldSlowest  = 60
-	toldBlockers = 20 // of how many of the slowest those that kept them waiting are told of, too
+	toldBlockers = 20 // for how many of the slowest the requests that kept them waiting are included too
 )
 
-// worthTelling are the requests that a page tells of in full, those first that must
-// not be missing: of each endpoint an ordinary one and the slowest, those that evidence
-// names, the slowest of all with those that kept them waiting, and then one of each
-// cell of the chart, so that whatever is looked at has an example.
+// worthTelling returns the requests that a page describes in full, the most important first: of each endpoint an
+// ordinary one and the slowest; those that evidence names; the slowest of all, with those that kept them waiting; and
+// then one of each cell of the chart, so that every cell has an example.
 func worthTelling(r *Report, tl *timeline.Timeline) []timeline.RequestID {
 	var out []timeline.RequestID
 	has := map[timeline.RequestID]bool{}

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// WebDiff is what the page of two recordings shows.
+// WebDiff is the content of the page of two recordings.
 type WebDiff struct {
 	Version int           `json:"version"`
 	Kind    string        `json:"kind"` // "diff"
 	Diff    *Diff         `json:"diff"` // as dwell diff --json
-	A       *WebPage      `json:"a"`    // without single requests, flame graphs and threads
+	A       *WebPage      `json:"a"`    // without individual requests, flame graphs and threads
 	B       *WebPage      `json:"b"`
 	Flames  []*DiffFlames `json:"flames"`
 }
 
-// DiffFlames are the stacks of an endpoint's requests on both sides, on processors and
-// waiting; of each function the mean time of a request beneath it.
+// DiffFlames are the stacks of an endpoint's requests on both sides, on processors and waiting. Each function has the
+// mean time per request beneath it.
 type DiffFlames struct {
 	Endpoint  string          `json:"endpoint"`
 	RequestsA int             `json:"requests_a"`
@@ -27,7 +27,7 @@ type DiffFlames struct {
 	Rows      []*DiffFlameRow `json:"rows"`
 }
 
-// DiffFlameRow is a function in the place where it was called from.
+// DiffFlameRow is a function called from one place.
 type DiffFlameRow struct {
 	Frame
 	A    Duration        `json:"a_ns"`
@@ -35,8 +35,7 @@ type DiffFlameRow struct {
 	Rows []*DiffFlameRow `json:"rows,omitempty"`
 }
 
-// NewWebDiff makes the view model of the page of two recordings, of which the flame
-// graphs are given.
+// NewWebDiff makes the view model of the page of two recordings from their flame graphs.
 func NewWebDiff(d *Diff, pages [2]*WebPage, flames [2][]*Flames) *WebDiff {
 	w := &WebDiff{Version: Version, Kind: "diff", Diff: d, A: pages[0], B: pages[1], Flames: []*DiffFlames{}}
 	size := 0
@@ -55,11 +54,10 @@ func NewWebDiff(d *Diff, pages [2]*WebPage, flames [2][]*Flames) *WebDiff {
 	return w
 }
 
-// diffFlamer merges rows of two sides by function, and leaves out what is too small to
-// be seen on both.
+// diffFlamer merges rows of both sides by function. It omits those that are too small to be seen on either side.
 type diffFlamer struct {
-	least Duration    // of a request
-	of    [2]Duration // how many requests
+	least Duration    // per request
+	of    [2]Duration // number of requests
 	size  *int
 }
 
@@ -100,5 +98,5 @@ func (m *diffFlamer) merge(a, b []*FlameRow) []*DiffFlameRow {
 	return out
 }
 
-// WebJSON writes the page's model, safe to stand in an HTML document.
+// WebJSON writes the page's model, safe in an HTML document.
 func (w *WebDiff) WebJSON(out io.Writer) error { return webJSON(out, w) }

@@ -8,26 +8,27 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// WebKnown is what is known of each measured request beyond WebColumns, in the same order: with both a page chooses by
-// the expressions that Where takes, and chooses the same.
+// WebKnown is what is known about each measured request besides WebColumns, in the same order. With both, a page
+// evaluates the expressions that Where takes, with the same result.
 type WebKnown struct {
 	Threads WebTexts `json:"threads"` // that served them
 	Clients WebTexts `json:"clients"`
 
-	// Calls are the kinds of calls, CallSets the different sets of those that requests have: of each set how many, and indexes.
+	// Calls are the kinds of calls. CallSets are the distinct sets of kinds that requests have: per set the number,
+	// and indexes.
 	Calls    []WebCalled `json:"calls"`
 	CallSets Column      `json:"call_sets"`
 	CallSet  Column      `json:"call_set"` // index of the request's set
-	Made     Column      `json:"made"`     // twice how many calls, and one more where some call opened a connection
+	Made     Column      `json:"made"`     // twice the number of calls, plus one if some call opened a connection
 
-	// Spent are pairs of a phase and a cause, Sets the different sets of those that requests have: of each set how many, and indexes.
+	// Spent are pairs of a phase and a cause. Sets are the distinct sets of pairs: per set the number, and indexes.
 	Spent []WebSpent `json:"spent"`
 	Sets  Column     `json:"sets"`
 	Set   Column     `json:"set"`  // index of the request's set
-	Took  Column     `json:"took"` // ns of each pair of its set but the first, which took the rest of the request
+	Took  Column     `json:"took"` // ns of each pair of its set except the first, which took the rest of the request
 }
 
-// WebCalled is what is compared of a call.
+// WebCalled is the part of a call that is compared.
 type WebCalled struct {
 	Peer      string `json:"peer"`
 	Operation string `json:"operation"`
@@ -35,25 +36,26 @@ type WebCalled struct {
 
 // WebSpent is the time of one phase that has one cause: indexes of the page's Phases and Causes.
 type WebSpent struct {
-	Phase int `json:"phase"` // as many as there are Phases: what is unaccounted has none
+	Phase int `json:"phase"` // the number of Phases stands for unaccounted time, which has none
 	Cause int `json:"cause"`
 }
 
-// WebTexts are texts that differ in a last number, as those of connections and goroutines do, and one of them for each request.
+// WebTexts are texts, one for each request, stored without the number at their end, as names of connections and
+// goroutines have it.
 type WebTexts struct {
 	Count   int      `json:"count"`
 	Prefix  []string `json:"prefix"`
 	Text    Column   `json:"text"`    // of each text: index of its Prefix
-	Number  Column   `json:"number"`  // and what follows: 0 nothing, else a number and one more
-	Request Column   `json:"request"` // of each request: 0 none, 1 the first text that none before it had, else an index and two more
+	Number  Column   `json:"number"`  // and its number: 0 none, else the number plus one
+	Request Column   `json:"request"` // of each request: 0 none, 1 the next new text, else the text's index plus two
 
 	texts, prefixes dictionary[string]
 }
 
-// dictionary numbers what differs, in the order in which it comes.
+// dictionary numbers distinct keys in order of appearance.
 type dictionary[K comparable] map[K]int64
 
-// of is the number of a key, and whether it is new.
+// of returns the number of a key, and whether it is new.
 func (d dictionary[K]) of(key K) (int64, bool) {
 	n, ok := d[key]
 	if !ok {
@@ -84,7 +86,7 @@ func (t *WebTexts) add(text string) {
 	t.Number.add(number)
 }
 
-// numbered takes the number at the end off a text, that is written without zeros before it; 0 none, else that and one more.
+// numbered splits off the number at the end of a text, without leading zeros; 0 none, else the number plus one.
 func numbered(text string) (string, int64) {
 	at := len(text)
 	for at > 0 && len(text)-at < 15 && text[at-1] >= '0' && text[at-1] <= '9' {
@@ -103,13 +105,13 @@ func numbered(text string) (string, int64) {
 	return text[:at], n + 1
 }
 
-// knowing collects what WebKnown holds.
+// knowing collects the content of WebKnown.
 type knowing struct {
 	tl    *timeline.Timeline
 	out   *WebKnown
 	calls dictionary[WebCalled]
 	spent dictionary[WebSpent]
-	sets  [2]dictionary[string] // of calls, of what was spent: as they stand in a column
+	sets  [2]dictionary[string] // of calls, and of pairs in Spent: encoded as in a column
 }
 
 func newKnowing(tl *timeline.Timeline) *knowing {
@@ -165,7 +167,7 @@ func (k *knowing) addSpent(r *timeline.Request) {
 	}
 	add(timeline.NumPhases, timeline.NumCauses, r.Unaccounted())
 	set := slices.Sorted(maps.Keys(sums))
-	for i := range set { // the longest comes first: it would take most bytes
+	for i := range set { // the longest comes first, because it would take most bytes
 		if sums[set[i]] > sums[set[0]] {
 			set[0], set[i] = set[i], set[0]
 		}
@@ -179,7 +181,7 @@ func (k *knowing) addSpent(r *timeline.Request) {
 	k.out.Set.add(k.setOf(1, &k.out.Sets, set))
 }
 
-// setOf numbers a set, and writes it where it is new.
+// setOf numbers a set, and writes it if it is new.
 func (k *knowing) setOf(of int, into *Column, set []int64) int64 {
 	written := binary.AppendUvarint(nil, uint64(len(set)))
 	for _, n := range set {

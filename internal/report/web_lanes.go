@@ -8,28 +8,28 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// WebLanes are what the strands of a recording did in a span of it, side by side.
+// WebLanes shows what the strands of a recording did in one span, side by side.
 type WebLanes struct {
 	WebSpan
 	Chosen  string    `json:"chosen"` // why this span
 	Columns int       `json:"columns"`
 	Lanes   []WebLane `json:"lanes"` // by process
-	More    int       `json:"more"`  // strands that are left out: those that did least
+	More    int       `json:"more"`  // number of strands that are left out: those that did least
 }
 
-// WebLane is what one strand did: runs of columns of time that look alike, each as two
-// numbers: how many columns, and 16 times what was done, plus for how many sixteenths,
-// rounded up and less one. What was done most is the index of the page's Causes, plus one;
-// 0 nothing: it did not live, it was idle, or it is not known.
+// WebLane is what one strand did: runs of columns of time that look alike, each encoded as two numbers. The first is
+// the number of columns. The second is 16 times what was done most, plus the sixteenths of the column in which
+// anything was done, rounded up and less one. What was done most is the index of the page's Causes plus one; 0 means
+// nothing: the strand did not exist, was idle, or it is not known.
 type WebLane struct {
 	PID  int64  `json:"pid"`
-	TID  int64  `json:"tid"` // 0 a goroutine
+	TID  int64  `json:"tid"` // 0: a goroutine
 	Name string `json:"name"`
 	Runs int    `json:"runs"`
 	Data Column `json:"data"`
 }
 
-// Bounds of lanes.
+// Limits of lanes.
 const (
 	mostLanes   = 120
 	lanesOfPage = 480 // columns of the lanes on a page
@@ -37,8 +37,8 @@ const (
 	MostColumns = 1200
 )
 
-// NewWebLanes tells what strands did in [from, to), those that served requests, or were
-// blocked, first, then those that changed their state most often.
+// NewWebLanes returns what strands did in [from, to). Strands that served requests or were blocked come first, then
+// those that changed their state most often.
 func NewWebLanes(tl *timeline.Timeline, from, to timeline.Time, columns int) *WebLanes {
 	from, to = max(from, tl.Start), min(to, tl.End)
 	to = max(to, from+1)
@@ -61,7 +61,7 @@ func NewWebLanes(tl *timeline.Timeline, from, to timeline.Time, columns int) *We
 	return out
 }
 
-// webLanes are those on a page: of all of it, and around the slowest requests.
+// webLanes returns the lanes of a page: of the whole recording, and around the slowest requests.
 func webLanes(tl *timeline.Timeline, r *Report) []*WebLanes {
 	all := NewWebLanes(tl, tl.Start, tl.End, lanesOfPage)
 	all.Chosen = "the whole recording"
@@ -85,7 +85,7 @@ type laner struct {
 	doing    []timeline.Activity
 }
 
-// ranked are the strands that may have done something in the span.
+// ranked returns the strands that may have done something in the span.
 func (l *laner) ranked() []timeline.StrandID {
 	works := workers(l.tl)
 	changes := map[timeline.StrandID]int{}
@@ -108,12 +108,12 @@ func (l *laner) ranked() []timeline.StrandID {
 	return out
 }
 
-// edgeOf is where a column begins.
+// edgeOf returns where a column begins.
 func (l *laner) edgeOf(column int) timeline.Time {
 	return l.from + timeline.Time(scaled(int64(l.to-l.from), int64(column), int64(l.columns)))
 }
 
-// lane tells what one strand did; did is false for one that did nothing.
+// lane returns what one strand did; did is false if it did nothing.
 func (l *laner) lane(id timeline.StrandID) (out WebLane, did bool) {
 	st := &l.tl.Strands[id]
 	out = WebLane{PID: l.pids[st.Process], TID: st.TID, Name: strandName(l.tl, id)}
@@ -143,8 +143,8 @@ func (l *laner) lane(id timeline.StrandID) (out WebLane, did bool) {
 	return out, did
 }
 
-// most is what was done most in a column, and for how much of it anything was; k is the
-// first activity that does not end before it.
+// most returns what was done most in a column, and in how much of it anything was done. k is the first activity that
+// does not end before the column.
 func (l *laner) most(k int, from, to timeline.Time) int64 {
 	var took [timeline.NumCauses]Duration
 	var all Duration
@@ -168,7 +168,7 @@ func (l *laner) most(k int, from, to timeline.Time) int64 {
 	return int64(best+1)*16 + min(15, (int64(all)*16-1)/int64(to-from))
 }
 
-// idle reports that a strand waited for work, or for what nobody knows.
+// idle reports whether a strand waited for work, or for an unknown reason.
 func (l *laner) idle(a *timeline.Activity) bool {
 	if a.Wait != timeline.None {
 		return l.tl.Waits[a.Wait].Rule == timeline.RuleIdle

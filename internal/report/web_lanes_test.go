@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// At the middle of each column a lane says what a dump at that instant says, wherever the
-// thread did one thing alone in the column; there are never more columns than asked for.
+// In the middle of each column, a lane shows what a dump of that instant shows, if the thread did only one thing in
+// the column. There are never more columns than requested.
 func TestLanesAgreeWithDumps(t *testing.T) {
 	text, err := os.ReadFile("testdata/convoy.txt")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestLanesAgreeWithDumps(t *testing.T) {
 	}
 }
 
-// doneAlone is the one thing that a thread did in a span.
+// doneAlone returns the only thing that a thread did in a span.
 func doneAlone(tl *timeline.Timeline, tid int64, from, to timeline.Time) (timeline.Cause, bool) {
 	for i := range tl.Strands {
 		if tl.Strands[i].TID == tid {
@@ -67,7 +67,7 @@ func TestLanesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	tl, _ := load(t, string(text), diagnosis.Options{})
-	for range 10 { // as many threads as nobody could look at
+	for range 10 { // more threads than are useful to look at
 		tl.Strands = append(tl.Strands, tl.Strands...)
 	}
 	lanes := report.NewWebLanes(tl, tl.Start-5, tl.End+5, 1<<30)

@@ -14,9 +14,9 @@ type WebLatency struct {
 	Count     int        `json:"count"`
 	Endpoints []string   `json:"endpoints"`
 	Columns   WebColumns `json:"columns"`
-	Known     *WebKnown  `json:"known"` // nil where more can be asked for
+	Known     *WebKnown  `json:"known"` // nil if the page can ask for more
 	Lines     WebLines   `json:"lines"`
-	// EndpointLines are those of each of Endpoints, the first linedEndpoints of them.
+	// EndpointLines has the lines of the first linedEndpoints of Endpoints.
 	EndpointLines []WebLines `json:"endpoint_lines"`
 	Cells         WebCells   `json:"cells"`
 	Windows       []WebSpan  `json:"windows"` // in which all was recorded; one, unless recording rested
@@ -25,19 +25,18 @@ type WebLatency struct {
 	Most          Duration   `json:"most_ns"`
 }
 
-// WebColumns are the measured requests in order of start, one number of each.
+// WebColumns holds the measured requests in order of start, with one number per request and column.
 type WebColumns struct {
-	ID         Column `json:"id"`         // how much more than that before
-	Start      Column `json:"start"`      // since that before, ns
+	ID         Column `json:"id"`         // difference to the previous one
+	Start      Column `json:"start"`      // difference to the previous one, ns
 	Duration   Column `json:"duration"`   // ns
 	Endpoint   Column `json:"endpoint"`   // index of Endpoints
-	Cause      Column `json:"cause"`      // index of the page's Causes: what took most of it
+	Cause      Column `json:"cause"`      // index of the page's Causes: the cause that took most of it
 	Generation Column `json:"generation"` // index of the report's processes
 	Status     Column `json:"status"`
 }
 
-// WebLines are quantiles of those requests that began in each step of time; in a step
-// without any all are 0.
+// WebLines are quantiles of the requests that began in each step of time; in a step without requests all are 0.
 type WebLines struct {
 	Step  Duration `json:"step_ns"`
 	Count []int    `json:"count"`
@@ -46,8 +45,8 @@ type WebLines struct {
 	Max   []int64  `json:"max_ns"`
 }
 
-// WebCells are a grid over start and duration, of each endpoint; cells without requests
-// are left out, and there are Columns steps of time. A cell of row y holds durations from (4 + y%4) << (y/4) >> 2 ns on.
+// WebCells is a grid over start and duration, for each endpoint. Cells without requests are left out, and there are
+// Columns steps of time. A cell of row y holds durations from (4 + y%4) << (y/4) >> 2 ns on.
 type WebCells struct {
 	Step     Duration `json:"step_ns"`
 	Columns  int      `json:"columns"`
@@ -74,13 +73,13 @@ type WebLoss struct {
 
 const (
 	webSteps = 240 // of time, in the grid
-	perStep  = 20  // requests that a step of the lines has on average, at least
-	mostWide = 24  // steps of the grid that a step of the lines has at most
+	perStep  = 20  // minimum average number of requests per step of the lines
+	mostWide = 24  // maximum number of grid steps per step of the lines
 	// linedEndpoints is how many endpoints, the most frequent first, have lines of their own.
 	linedEndpoints = 32
 )
 
-// webRow is the row of cells that a duration lies in.
+// webRow returns the row of cells that contains a duration.
 func webRow(d Duration) int64 {
 	if d < 4 {
 		return max(0, int64(d))
@@ -93,14 +92,14 @@ type webCell struct {
 	endpoint, x, y int64
 }
 
-// latency collects what WebLatency holds.
+// latency collects the content of WebLatency.
 type latency struct {
 	tl     *timeline.Timeline
 	out    *WebLatency
 	names  map[string]int64
 	born   map[recording.ProcessID]int
 	steps  [][webSteps][]Duration                        // of each endpoint
-	cells  map[webCell]*[timeline.NumCauses + 2]Duration // and the count, last
+	cells  map[webCell]*[timeline.NumCauses + 2]Duration // the last entry is the count
 	id     timeline.RequestID
 	before timeline.Time
 }
@@ -170,7 +169,7 @@ func (l *latency) add(r *timeline.Request) {
 	cell[timeline.NumCauses+1]++
 }
 
-// lines are the quantiles of some endpoints' requests together.
+// lines returns the quantiles of the requests of several endpoints together.
 func (l *latency) lines(of [][webSteps][]Duration) (line WebLines) {
 	count := 0
 	for i := range of {

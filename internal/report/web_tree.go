@@ -7,25 +7,24 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// RequestTree is the call tree of one request; its outermost rows, with what is
-// unaccounted of it, sum to its duration.
+// RequestTree is the call tree of one request. Its outermost rows and its unaccounted time sum to its duration.
 type RequestTree struct {
-	Samples int           `json:"samples"` // that time on a CPU is shared out over
+	Samples int           `json:"samples"` // over which the time on a CPU is distributed
 	Rows    []*RequestRow `json:"rows"`
 }
 
-// RequestRow is a function in the place where it was called from, or what is known of
-// time without a stack, in parentheses.
+// RequestRow is a function called from one place. For time without a stack it is what is known about that time, in
+// parentheses.
 type RequestRow struct {
 	Frame
 	Time TreeTime      `json:"time"`
 	Rows []*RequestRow `json:"rows,omitempty"`
 }
 
-// treeBytes is up to which size a page holds trees of requests, as JSON, roughly.
+// treeBytes is the approximate limit of the size of a page's trees of requests, in JSON.
 const treeBytes = 512 << 10
 
-// tree is the call tree of a request; nil once there is no more room, or without stacks.
+// tree returns the call tree of a request; nil if there is no more room, or no stacks.
 func (w *WebDetail) tree(id timeline.RequestID) *RequestTree {
 	if len(w.tl.Stacks) == 0 || w.trees > treeBytes {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// All of a request's time is in its call tree, by the function it was spent beneath; a
-// function's time is what it has in columns.
+// A call tree contains all of a request's time, by the function beneath which it was spent; the columns of a function
+// sum to its time.
 func TestTreeOfARequestSumsToIt(t *testing.T) {
 	text, err := os.ReadFile("testdata/convoy.txt")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestTreeOfARequestSumsToIt(t *testing.T) {
 	}
 }
 
-// A file tells of a function what dwell show --under does.
+// A page file contains the same about a function as dwell show --under prints.
 func TestPageTellsOfTimeUnderFunctions(t *testing.T) {
 	tl, _ := view(t, "convoy.txt")
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})

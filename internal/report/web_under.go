@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Of how many functions of an endpoint a page tells as dwell show --under does, and of what of each.
+// For how many functions of an endpoint a page contains what dwell show --under prints, and how much of it.
 const (
 	underFunctions = 200
 	underRequests  = 3
 	underEntries   = 12        // of a request
-	underSightings = 4_000_000 // looked at for an endpoint, times functions: what bounds time and memory
-	underBytes     = 640 << 10 // as JSON, roughly
+	underSightings = 4_000_000 // sightings examined per endpoint, times functions: bounds time and memory
+	underBytes     = 640 << 10 // approximate, in JSON
 )
 
-// webUnder tells of the functions of flame graphs beneath which most time was spent, for
-// a page that cannot ask later: the larger the recording, the fewer of them.
+// webUnder describes the functions of flame graphs beneath which most time was spent, for a page that cannot ask
+// later. The larger the recording, the fewer functions it describes.
 func webUnder(u *underer, r *Report, graphs []*Flames) []*Under {
 	out, size := []*Under{}, 0
 	for _, g := range graphs {
@@ -42,10 +42,10 @@ func webUnder(u *underer, r *Report, graphs []*Flames) []*Under {
 	return out
 }
 
-// bytes is about how long the set is as JSON.
+// bytes is the approximate length of the set in JSON.
 func (s *UnderSet) bytes() int { return 400 + 130*len(s.Causes) + 100*len(s.Calls) }
 
-// most are the functions in which a flame graph has most time.
+// most returns the functions in which a flame graph has most time.
 func (u *underer) most(g *Flames) (out []*function) {
 	sums := map[string]Duration{}
 	seen := g.Requests + g.OnCPU.Samples
@@ -68,7 +68,7 @@ func (u *underer) most(g *Flames) (out []*function) {
 	return out
 }
 
-// timesByName adds up rows by name, what lies beneath one of the same name counted once.
+// timesByName adds up rows by name; a row beneath one of the same name counts only once.
 func timesByName(rows []*FlameRow, above map[string]bool, sums map[string]Duration) {
 	for _, r := range rows {
 		if strings.HasPrefix(r.Name, "(") && r.Kind == "none" {

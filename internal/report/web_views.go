@@ -4,7 +4,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// flamesWorth is which part of a flame graph or tree a row must be to be on the page.
+// flamesWorth: a row of a flame graph or tree is on the page if it is at least one part in this many.
 const flamesWorth = 1000
 
 func webFlames(list []*Flames) []*Flames {
@@ -20,7 +20,7 @@ func webFlames(list []*Flames) []*Flames {
 	return orEmpty(list)
 }
 
-// thinFlame joins rows that are too small to be seen to one.
+// thinFlame joins rows that are too small to be seen into one.
 func thinFlame(rows []*FlameRow, least Duration, size *int) []*FlameRow {
 	out := make([]*FlameRow, 0, len(rows))
 	small := &FlameRow{Frame: Frame{Name: "(smaller ones)", Full: "(smaller ones)", Kind: "none"}, Causes: map[string]Duration{}}
@@ -81,8 +81,8 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// webDumps are the instants of which a page tells what every thread did: where most
-// were blocked, and in the middle of the slowest request of each endpoint.
+// webDumps returns the instants for which a page contains what every thread did: when most threads were blocked, and
+// the middle of the slowest request of each endpoint.
 func webDumps(tl *timeline.Timeline, r *Report, source Source) []*Dump {
 	var list []DumpOptions
 	if at, n := MostBlocked(tl); n > 0 {

@@ -6,11 +6,11 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// amounts are what was spent beneath a stack or a frame, by cause.
+// amounts is the time spent beneath a stack or a frame, by cause.
 type amounts struct {
 	took   [timeline.NumCauses]Duration
-	stacks int // seen there: of waits their own, and samples
-	placed int // pieces of waits that have the stack of others at the same place
+	stacks int // seen there: own stacks of waits, and samples
+	placed int // pieces of waits that use the stack of others at the same place
 }
 
 func (a *amounts) add(b *amounts) {
@@ -28,8 +28,8 @@ func (a *amounts) total() (sum Duration) {
 	return sum
 }
 
-// weights are the time of several requests by the stack beneath which it was spent.
-// All of it, with the unaccounted, sums to their durations.
+// weights is the time of several requests by the stack beneath which it was spent. With the unaccounted time it sums
+// to their durations.
 type weights struct {
 	requests    int
 	total       Duration // their durations
@@ -37,19 +37,18 @@ type weights struct {
 	by          map[timeline.StackID]*amounts
 	unseen      map[string]*amounts      // time without a stack, by what is known of it
 	samples     map[timeline.StackID]int // of threads on a CPU
-	shared      amounts                  // what was shared out over the samples
+	shared      amounts                  // what was distributed over the samples
 	last        waited                   // the wait counted last
 }
 
-// waited names a wait.
+// waited identifies a wait.
 type waited struct {
 	strand timeline.StrandID
 	began  timeline.Time
 }
 
-// weigh adds up the time of requests by stack. CPU time, and the time that threads
-// waited for a CPU while they could run, is known exactly in sum and shared out over
-// the samples taken in it.
+// weigh adds up the time of requests by stack. The sum of CPU time, and of the time that threads waited for a CPU
+// while they could run, is known exactly. It is distributed over the samples taken in it.
 func (x *stackIndex) weigh(ids []timeline.RequestID) *weights {
 	w := &weights{
 		requests: len(ids), by: map[timeline.StackID]*amounts{}, unseen: map[string]*amounts{}, samples: map[timeline.StackID]int{},
@@ -85,7 +84,7 @@ func (w *weights) charge(tl *timeline.Timeline, c *charge) {
 		a.took[c.segment.Cause] += took
 		this := waited{c.segment.Strand, c.began}
 		if this == w.last {
-			break // another piece of it counts already
+			break // another piece of the same wait already counts
 		}
 		w.last = this
 		if c.basis == byOwnStack {
@@ -96,8 +95,8 @@ func (w *weights) charge(tl *timeline.Timeline, c *charge) {
 	}
 }
 
-// share gives every sample its part of the time on CPUs; what one nanosecond cannot be
-// divided by goes where rounding up comes first.
+// share gives every sample its part of the time on CPUs. The remainder of the division goes to the samples where
+// rounding up happens first.
 func (w *weights) share() {
 	var n int64
 	list := make([]timeline.StackID, 0, len(w.samples))

@@ -10,13 +10,13 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Where chooses requests by what is known of them: see WhereHelp.
+// Where selects requests by their properties: see WhereHelp.
 type Where struct {
 	text  string
 	match func(tl *timeline.Timeline, r *timeline.Request) bool
 }
 
-// WhereHelp says what an expression may be.
+// WhereHelp describes the syntax of an expression.
 const WhereHelp = `Requests are chosen by comparisons, joined by and, or, not and parentheses:
 
   duration>50ms            how long the request took (us, ms, s); also <, >=, <=, =, !=
@@ -31,7 +31,7 @@ const WhereHelp = `Requests are chosen by comparisons, joined by and, or, not an
 
 as in --where 'duration>50ms and (call~"GetItem" or lock>5ms)'.`
 
-// longest and deepest bound an expression.
+// longestWhere and deepestWhere bound an expression.
 const (
 	longestWhere = 4096
 	deepestWhere = 64
@@ -55,20 +55,20 @@ func ParseWhere(text string) (*Where, error) {
 	return &Where{text, match}, nil
 }
 
-// String is the expression as it was given.
+// String returns the expression as it was given.
 func (w *Where) String() string { return w.text }
 
-// Match reports whether a request is chosen; a nil Where chooses all.
+// Match reports whether a request is selected; a nil Where selects all.
 func (w *Where) Match(tl *timeline.Timeline, r *timeline.Request) bool {
 	return w == nil || w.match(tl, r)
 }
 
 type matcher = func(tl *timeline.Timeline, r *timeline.Request) bool
 
-// whereParser takes an expression apart from the left.
+// whereParser parses an expression from left to right.
 type whereParser struct {
 	rest   string
-	token  string // taken last; "" at the end
+	token  string // the last token; "" at the end
 	quoted bool   // it was in quotes
 }
 
@@ -98,7 +98,7 @@ func (p *whereParser) next() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// peek is the next token, which stays.
+// peek returns the next token without consuming it.
 func (p *whereParser) peek() string {
 	at := *p
 	at.next()
@@ -120,7 +120,7 @@ func (p *whereParser) both(depth int) (matcher, error) {
 	})
 }
 
-// joined reads parts that a word joins.
+// joined reads parts that are joined by a word.
 func (p *whereParser) joined(depth int, words []string, part func(int) (matcher, error), join func(a, b matcher) matcher) (matcher, error) {
 	m, err := part(depth)
 	for err == nil && (p.peek() == words[0] || p.peek() == words[1]) {
@@ -167,7 +167,7 @@ func (p *whereParser) single(depth int) (matcher, error) {
 	return comparison(field, op, p.token)
 }
 
-// whereFields are the names of all that is known of requests.
+// whereFields are the names of all fields of requests.
 func whereFields() []string {
 	list := []string{"duration", "status", "id", "process", "calls", "new", "endpoint", "cause", "client", "thread", "call", "peer"}
 	for p := range timeline.NumPhases {
@@ -230,7 +230,7 @@ func textComparison(field, op, value string, texts func(*timeline.Timeline, *tim
 	}, nil
 }
 
-// textField returns what a field of text says of a request: several texts are of its calls.
+// textField returns a function that returns the values of a text field; a field of calls has several values.
 func textField(field string) func(*timeline.Timeline, *timeline.Request) []string {
 	ofCalls := func(text func(*timeline.Call) string) func(*timeline.Timeline, *timeline.Request) []string {
 		return func(tl *timeline.Timeline, r *timeline.Request) (out []string) {
@@ -262,7 +262,7 @@ func textField(field string) func(*timeline.Timeline, *timeline.Request) []strin
 	return nil
 }
 
-// numberField returns a field's number: durations in nanoseconds.
+// numberField returns a function that returns a numeric field; durations are in nanoseconds.
 func numberField(field string) func(*timeline.Timeline, *timeline.Request) int64 {
 	switch field {
 	case "duration":
@@ -295,7 +295,7 @@ func numberField(field string) func(*timeline.Timeline, *timeline.Request) int64
 	return spent(field)
 }
 
-// spent returns how much of a request has a cause or a phase of that name; nil if none has it.
+// spent returns a function for how much of a request has a cause or a phase of that name; nil if there is none.
 func spent(name string) func(*timeline.Timeline, *timeline.Request) int64 {
 	is := func(*timeline.Segment) bool { return false }
 	known := false
@@ -313,7 +313,7 @@ func spent(name string) func(*timeline.Timeline, *timeline.Request) int64 {
 		return nil
 	}
 	return func(_ *timeline.Timeline, r *timeline.Request) (sum int64) {
-		s := r.Segments() // handed to is, and so not on the stack: one for all
+		s := r.Segments() // declared once: passing it to is moves it to the heap
 		for s.Next() {
 			if is(&s.Segment) {
 				sum += int64(s.To.Sub(s.From))
@@ -323,7 +323,7 @@ func spent(name string) func(*timeline.Timeline, *timeline.Request) int64 {
 	}
 }
 
-// quantityOf reads the number that a field is compared with.
+// quantityOf reads the number with which a field is compared.
 func quantityOf(field, value string) (int64, error) {
 	switch field {
 	case "status", "calls", "id", "new", "process":

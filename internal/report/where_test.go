@@ -8,8 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/report"
 )
 
-// Of 24 requests to GET /prices/{} each makes a call of 2.5 ms on a new connection to
-// db.test, and takes 3.02 ms.
+// Each of 24 requests to GET /prices/{} makes a call of 2.5 ms on a new connection to db.test, and takes 3.02 ms.
 func TestWhereChoosesRequests(t *testing.T) {
 	tl, _ := load(t, story(t, "connection-churn/supported"), diagnosis.Options{})
 	for text, want := range map[string]int{

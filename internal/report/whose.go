@@ -8,20 +8,20 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Whose is what is known of whose a call is.
+// Whose is what is known about which request a call belongs to.
 type Whose struct {
 	Call      timeline.CallID  `json:"call"`
 	Peer      string           `json:"peer"`
 	Operation string           `json:"operation"`
 	Sent      timeline.Time    `json:"sent_ns"` // on the recording's monotonic clock
-	Request   *WhoseRequest    `json:"request"` // null: nobody's
+	Request   *WhoseRequest    `json:"request"` // null: unattributed
 	Rule      string           `json:"rule"`
 	Because   string           `json:"because"` // the rule as a sentence
 	Certainty string           `json:"certainty"`
 	Others    []WhoseCandidate `json:"others"` // those that rules proposed come first
 }
 
-// WhoseRequest is a request that a call may be of.
+// WhoseRequest is a request to which a call may belong.
 type WhoseRequest struct {
 	ID       timeline.RequestID `json:"id"`
 	Endpoint string             `json:"endpoint"`
@@ -29,14 +29,14 @@ type WhoseRequest struct {
 	Duration Duration           `json:"duration_ns"`
 }
 
-// WhoseCandidate is a request that a call was not given to.
+// WhoseCandidate is a request to which a call was not attributed.
 type WhoseCandidate struct {
 	WhoseRequest
 	Rules []string `json:"overruled_rules,omitempty"` // that proposed it
-	Bar   string   `json:"bar,omitempty"`             // why it cannot be
+	Bar   string   `json:"bar,omitempty"`             // why the call cannot belong to it
 }
 
-// NewWhose tells whose a call is; an error if there is no such call.
+// NewWhose returns which request a call belongs to; it fails if there is no such call.
 func NewWhose(tl *timeline.Timeline, id int) (*Whose, error) {
 	if id < 0 || id >= len(tl.Calls) {
 		if len(tl.Calls) == 0 {
@@ -63,7 +63,7 @@ func NewWhose(tl *timeline.Timeline, id int) (*Whose, error) {
 	return w, nil
 }
 
-// WhoseJSON writes it as one line.
+// WhoseJSON writes the result as one line.
 func WhoseJSON(w io.Writer, x *Whose) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -73,10 +73,10 @@ func WhoseJSON(w io.Writer, x *Whose) error {
 	return nil
 }
 
-// mostOthers is how many requests that nothing speaks for are listed.
+// mostOthers is how many requests without any supporting rule are listed.
 const mostOthers = 12
 
-// WhoseText writes it for people: the answer, the rule, and what else it could have been.
+// WhoseText writes the result for people: the answer, the rule, and the other candidates.
 func WhoseText(w io.Writer, x *Whose, o TextOptions) error {
 	p := newPage(o)
 	name := x.Peer
@@ -106,7 +106,7 @@ func (r *WhoseRequest) name() string {
 	return fmt.Sprintf("request %d (%s, %s)", r.ID, r.Endpoint, human(r.Duration))
 }
 
-// because says why a call was not given to a candidate.
+// because says why a call was not attributed to a candidate.
 func (c *WhoseCandidate) because() string {
 	text := map[string]string{
 		"": "it was open too, and nothing speaks for it", "unread": "it had not been read when the call was sent",
@@ -123,7 +123,7 @@ func (c *WhoseCandidate) because() string {
 	return said + "; " + text
 }
 
-// sureness says what a certainty means.
+// sureness explains a certainty.
 func sureness(certainty string) string {
 	switch certainty {
 	case "told":

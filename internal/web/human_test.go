@@ -6,7 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// The page writes durations and amounts of data as the terminal does; its own test reads these examples.
+// The page writes durations and amounts of data as the terminal does; its own test reads these examples too.
 func TestQuantitiesAreWrittenAlike(t *testing.T) {
 	type example struct {
 		Unit string `json:"unit"`

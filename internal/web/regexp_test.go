@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The page's filter takes Go's regular expressions; its own test reads these examples.
+// The page's filter accepts Go's regular expressions; its own test reads these examples too.
 func TestRegularExpressionsMatchAlike(t *testing.T) {
 	texts := []string{"", "GET /things/{}", "get /Things/7", "10.0.0.1:4000", "db.test", "a\nb", "a\rb", "SELECT \"users\"", "été ☂ 𝄞", "[x]-\\_/", "\u2028", "aaaa", "x9\tz"}
 	type example struct {
@@ -34,7 +34,7 @@ func TestRegularExpressionsMatchAlike(t *testing.T) {
 	alike(t, "../../ui/test/regexps.json", map[string]any{"texts": texts, "examples": list})
 }
 
-// alike holds a file of examples, which the page's own tests read, against what Go says.
+// alike compares a file of examples, which the page's own tests read, with Go's results.
 func alike(t *testing.T, name string, examples any) {
 	t.Helper()
 	want, err := json.Marshal(examples)

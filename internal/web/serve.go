@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// Served is a page that is served to browsers of this machine.
+// Served is a page that is served to browsers on this machine.
 type Served struct {
-	Host  string // address and port, as they stand in the page's address
-	Token string // first in its path: who does not know it gets nothing
+	Host  string // address and port, as in the page's address
+	Token string // first part of its path: without it a client gets nothing
 	Title string
 	Data  []byte // the model as JSON
-	// Waiting, if not nil, says what there is to know while there is no page yet; a browser asks again each second.
+	// Waiting, if not nil, says what is known while there is no page yet; a browser asks again every second.
 	Waiting func() string
-	// SoFar, if not nil, makes a page of what there is so far, for who asks for it.
+	// SoFar, if not nil, makes a page of what has been recorded so far, on request.
 	SoFar func() error
-	// Ask answers what the page asks for later, by the name of what it asks.
+	// Ask answers what the page requests later, by the name of the request.
 	Ask map[string]func(url.Values) (any, error)
 }
 
-// policy of a served page: nothing from anywhere else, no script or style within the
-// document, in no frame.
+// policy of a served page: nothing from other origins, no inline script or style, no frames.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServeHTTP implements http.Handler. A page of another site that a browser of this
-// machine shows reaches nothing: it knows no token, its name is not Host (a name that
-// was made to lead here), or its Origin tells.
+// ServeHTTP implements http.Handler. Pages of other sites in a browser on this machine get no answer. They do not
+// know the token, or their host name is not Host (a name that was made to resolve to this machine), or their Origin
+// differs.
 func (s *Served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", policy)
@@ -83,7 +82,7 @@ func (s *Served) file(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// waiting is the document that stands for a page until there is one: it comes again by itself, with no program.
+// waiting returns the document shown until there is a page: it reloads by itself, without a script.
 func (s *Served) waiting() string {
 	more := ""
 	if s.SoFar != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/web"
 )
 
-// Who was not given the address, and pages of others that a browser of this machine
-// shows, get nothing.
+// A client that was not given the address gets nothing, nor do pages of other sites in a browser on this machine.
 func TestServedIsForWhoKnowsItsAddress(t *testing.T) {
 	const host = "127.0.0.1:4321"
 	s := &web.Served{Host: host, Token: "secret", Title: "x", Data: []byte(`{"kind":"recording"}`), Ask: map[string]func(url.Values) (any, error){
@@ -59,7 +58,7 @@ func TestServedIsForWhoKnowsItsAddress(t *testing.T) {
 	var _ http.Handler = s
 }
 
-// While there is no page yet, its address says so, and gives what there is to who asks.
+// While there is no page yet, its address says so, and serves what has been recorded so far on request.
 func TestServedBeforeThereIsAPage(t *testing.T) {
 	const host = "127.0.0.1:4321"
 	made := 0

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the types anew")
 
-// The page's program knows the model by the very types that report has.
+// The page's program declares the model with the types that report has.
 func TestTypesAreThoseOfTheModel(t *testing.T) {
 	const name = "../../ui/src/model/page.gen.ts"
 	want := types.Source()

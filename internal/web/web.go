@@ -1,6 +1,6 @@
-// Package web makes the page that a team gathers around: a file that holds everything,
-// or the same page served to this machine's browsers. What is on it is in the model that
-// it is given (report.WebPage); the programs in dist/ are built from ui/.
+// Package web makes the page that a team shares: a file that contains everything, or the same page served to browsers
+// on this machine. Its content is the model that it is given (report.WebPage); the programs in dist/ are built from
+// ui/.
 package web
 
 import (
@@ -13,7 +13,7 @@ import (
 	"io"
 )
 
-// The page's program and its looks, built by make web.
+// The page's program and its style sheet, built by make web.
 //
 //go:embed dist/app.js
 var script []byte
@@ -21,18 +21,17 @@ var script []byte
 //go:embed dist/app.css
 var style []byte
 
-// Model is what a page shows.
+// Model is the content of a page.
 type Model interface {
-	// WebJSON writes the model, safe to stand in an HTML document.
+	// WebJSON writes the model, safe in an HTML document.
 	WebJSON(io.Writer) error
 }
 
-// Marker is in every page that File writes, near its beginning: what has it may be
-// replaced by another.
+// Marker is near the beginning of every page that File writes: a file with it may be replaced by another page.
 const Marker = `<meta name="generator" content="dwell">`
 
-// File writes a page that holds all it shows. It asks for nothing from anywhere, and may
-// not: its policy allows only the one script and the one style sheet in it, by their hash.
+// File writes a self-contained page. It loads nothing, and cannot: its policy allows only its own script and style
+// sheet, by their hashes.
 func File(w io.Writer, title string, m Model) error {
 	var data bytes.Buffer
 	if err := m.WebJSON(&data); err != nil {
@@ -53,7 +52,7 @@ func hashOf(text []byte) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// document is the page around its script and its style.
+// document returns the page around its script and its style.
 func document(title, head, body string) string {
 	return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" + Marker + `
 <meta name="viewport" content="width=device-width, initial-scale=1">

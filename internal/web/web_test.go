@@ -17,7 +17,7 @@ func (m model) WebJSON(w io.Writer) error {
 	return err
 }
 
-// A page asks for nothing and runs nothing but its own program, whatever it is called.
+// A page loads nothing and runs nothing but its own program, whatever its title is.
 func TestFileIsStrict(t *testing.T) {
 	var b bytes.Buffer
 	if err := web.File(&b, `</title><script>alert(1)</script>`, model(`{"kind":"recording"}`)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// deviceAt is that of the file to which a path leads: as the kernel knows it, where the path is a link of /proc.
+// deviceAt returns the device of the file to which a path leads; for links of /proc, the kernel answers.
 func deviceAt(name string) Device {
 	id, err := procfs.Identify(name)
 	if err != nil {
@@ -17,7 +17,7 @@ func deviceAt(name string) Device {
 	return Device(id.Device)
 }
 
-// deviceOf is that of an open file, as the kernel knows it: its file system is not asked.
+// deviceOf returns the device of an open file. The kernel answers, without asking the file system.
 func deviceOf(file *os.File) Device {
 	var s unix.Statx_t
 	if unix.Statx(int(file.Fd()), "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, 0, &s) != nil {

@@ -1,6 +1,6 @@
-// Package elffile is the only reader of executables and libraries. They are the target's: what they say of
-// their sizes is held against what is there and against what is read of any file, so that one that lies costs
-// no more than one that does not. What is larger is as if it were not there.
+// Package elffile is the only reader of executables and libraries. They belong to the target, so the sizes that they
+// state are checked against the actual file and against fixed limits. A file with false sizes thus costs no more than
+// an honest one. Parts beyond the limits are treated as missing.
 package elffile
 
 import (
@@ -13,16 +13,16 @@ import (
 	"sync/atomic"
 )
 
-// What is read of one file, in bytes.
+// Limits for what is read of one file, in bytes.
 const (
 	maxHead    = 32 << 20  // its headers, and the names of its sections
-	maxAll     = 1 << 30   // in all: much of it passes through, and is not kept
-	maxSection = 64 << 20  // a section, unpacked
-	maxTable   = 256 << 20 // Go's table of functions, and what it refers to, in a large program
-	maxPassed  = 1 << 30   // a section that is looked through and not kept
+	maxAll     = 1 << 30   // in total: much of it is scanned, and not kept
+	maxSection = 64 << 20  // a section, decompressed
+	maxTable   = 256 << 20 // Go's table of functions, and the data it refers to, in a large program
+	maxPassed  = 1 << 30   // a section that is scanned and not kept
 )
 
-// What is kept of one file.
+// Limits for what is kept of one file.
 const (
 	maxSymbols   = 1 << 20 // symbols
 	maxSections  = 1 << 13 // sections
@@ -31,10 +31,10 @@ const (
 	maxLibraries = 1 << 10 // names of libraries that it needs
 )
 
-// ErrTooLarge says that a file claims more than is read of any.
+// ErrTooLarge means that a file states sizes beyond the limits.
 var ErrTooLarge = errors.New("larger than what is read of any executable")
 
-// bounded reads a file until it has read enough, or is kept waiting.
+// bounded reads a file until a limit is reached or the file system does not answer in time.
 type bounded struct {
 	from *Patient
 	left atomic.Int64
@@ -54,7 +54,7 @@ func (b *bounded) ReadAt(p []byte, at int64) (int, error) {
 	return b.from.ReadAt(p, at)
 }
 
-// New reads the headers of a file. Sections that are larger than what is read of them are left out.
+// New reads the headers of a file. Sections beyond the limits are left out.
 func New(from io.ReaderAt) (*elf.File, error) {
 	f, err := heads(from)
 	if err != nil {
@@ -82,24 +82,24 @@ func heads(from io.ReaderAt) (*elf.File, error) {
 	return f, nil
 }
 
-// leftOut is the type of a section that is larger than what is read of it.
+// leftOut is the type given to sections beyond the limits.
 const leftOut = elf.SHT_HIUSER
 
-// limit is how large a section may be.
+// limit returns the maximum size of a section.
 func limit(s *elf.Section) uint64 {
 	packed := s.Flags&elf.SHF_COMPRESSED != 0
 	switch {
 	case s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_EXECINSTR != 0 && !packed:
-		return 1<<64 - 1 // only its place is of interest
+		return 1<<64 - 1 // only its position is used
 	case (s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_STRTAB || s.Type == elf.SHT_RELA) && !packed:
-		return maxPassed // Data has its own bound
+		return maxPassed // Data has its own limit
 	case s.Name == ".rodata" || strings.HasSuffix(s.Name, ".gopclntab") || s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_ALLOC != 0 && !packed:
 		return maxTable
 	}
 	return maxSection
 }
 
-// Data is what a section holds, unpacked.
+// Data returns the content of a section, decompressed.
 func Data(s *elf.Section) ([]byte, error) {
 	most := min(limit(s), maxTable)
 	if s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM || s.Type == elf.SHT_STRTAB {
@@ -131,16 +131,16 @@ func Open(name string) (*File, error) {
 	return &File{f, opened}, nil
 }
 
-// Content is what others may read of the file, for as long as it is open.
+// Content returns a reader of the file for others, which is valid while the file is open.
 func (f *File) Content() io.ReaderAt { return within(f.opened, maxSection) }
 
 // Close closes the file.
 func (f *File) Close() error { return f.opened.Close() }
 
-// DynamicSymbols are those that a file exports or wants to be given; elf.ErrNoSymbols where it has none.
+// DynamicSymbols returns the symbols that a file exports or imports; elf.ErrNoSymbols if there are none.
 func DynamicSymbols(f *elf.File) ([]elf.Symbol, error) { return symbols(f, elf.SHT_DYNSYM) }
 
-// Symbols are all symbols of a file that is not stripped; elf.ErrNoSymbols of another.
+// Symbols returns all symbols of a file that is not stripped; elf.ErrNoSymbols if it is stripped.
 func Symbols(f *elf.File) ([]elf.Symbol, error) { return symbols(f, elf.SHT_SYMTAB) }
 
 func symbols(f *elf.File, kind elf.SectionType) ([]elf.Symbol, error) {
@@ -174,14 +174,14 @@ func symbolsIn(f *elf.File, section *elf.Section) ([]elf.Symbol, error) {
 			Section: elf.SectionIndex(f.ByteOrder.Uint16(data[6:])),
 			Value:   f.ByteOrder.Uint64(data[8:]), Size: f.ByteOrder.Uint64(data[16:]),
 		}
-		if !first { // it stands for none, and others are counted from it
+		if !first { // the first is a placeholder; other symbols are counted from it
 			list = append(list, s)
 		}
 	}
 	return list, nil
 }
 
-// linked are the texts that a section refers to.
+// linked returns the table of strings that a section refers to.
 func linked(f *elf.File, s *elf.Section) (string, error) {
 	if s.Link == 0 || uint64(s.Link) >= uint64(len(f.Sections)) {
 		return "", errors.New("there are none")
@@ -190,7 +190,8 @@ func linked(f *elf.File, s *elf.Section) (string, error) {
 	return string(data), err
 }
 
-// textAt is a text in a table of them. It is a part of the table: many that overlap take no more than it.
+// textAt returns a string from a table. It is a substring of the table, so overlapping strings need no more memory
+// than the table.
 func textAt(table string, at uint32) string {
 	if uint64(at) >= uint64(len(table)) {
 		return ""
@@ -199,7 +200,7 @@ func textAt(table string, at uint32) string {
 	return text
 }
 
-// ImportedLibraries are the names of the libraries that a file needs.
+// ImportedLibraries returns the names of the libraries that a file needs.
 func ImportedLibraries(f *elf.File) ([]string, error) {
 	section := f.SectionByType(elf.SHT_DYNAMIC)
 	if section == nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {

@@ -14,18 +14,18 @@ import (
 	"testing"
 )
 
-// section is one of a made-up file.
+// section is a section of a generated file.
 type section struct {
 	name string
 	kind elf.SectionType
 	link uint32
-	size uint64 // that it claims; 0: what it holds
+	size uint64 // the size that it states; 0: its real size
 	data []byte
-	pack bool // it says that it is packed, and its data begins so
+	pack bool // it claims to be compressed, and its data begins like that
 }
 
-// made is an ELF file of these sections; the claim of one that is larger than it is reaches to the end of a file
-// that is mostly hole. The last holds the names of all.
+// made returns an ELF file of these sections. If a section states more than its size, the section extends to the end
+// of a file that is mostly a hole. The last section has the names of all sections.
 func made(t *testing.T, sections ...section) string {
 	t.Helper()
 	names := []byte{0}
@@ -65,14 +65,14 @@ func made(t *testing.T, sections ...section) string {
 
 func write(f io.Writer, data []byte) error { _, err := f.Write(data); return err }
 
-// symbol is one as it is in a file.
+// symbol returns one symbol as stored in a file.
 func symbol(name uint32, value uint64) []byte {
 	var b bytes.Buffer
 	binary.Write(&b, binary.LittleEndian, elf.Sym64{Name: name, Shndx: 1, Value: value})
 	return b.Bytes()
 }
 
-// readAll reads all that dwell reads of a file.
+// readAll reads everything that dwell reads of a file.
 func readAll(t *testing.T, path string) (symbols int) {
 	t.Helper()
 	f, err := Open(path)
@@ -91,7 +91,7 @@ func readAll(t *testing.T, path string) (symbols int) {
 	return symbols
 }
 
-// A file of some kilobytes that claims gigabytes costs no more memory than what is read of any.
+// A file of some kilobytes that states gigabytes costs no more memory than the limits allow.
 func TestClaimsCostNothing(t *testing.T) {
 	const claim, most = 1 << 30, 700 << 20
 	packed := new(bytes.Buffer)
@@ -121,7 +121,7 @@ func TestClaimsCostNothing(t *testing.T) {
 	}
 }
 
-// What an honest file says is what debug/elf says of it.
+// For an honest file the results equal those of debug/elf.
 func TestAnHonestFile(t *testing.T) {
 	path := made(t,
 		section{name: ".dynsym", kind: elf.SHT_DYNSYM, link: 2, data: slices.Concat(symbol(0, 0), symbol(1, 16), symbol(5, 32))},
@@ -151,8 +151,8 @@ func TestAnHonestFile(t *testing.T) {
 	}
 }
 
-// Of a program of this machine the same is said as debug/elf says. A test program that go test builds has no
-// symbols: it is none to compare.
+// For a program on this machine the results equal those of debug/elf. Test programs built by go test have no symbols,
+// so they cannot be compared.
 func TestAProgramOfThisMachine(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("its programs are in ELF on Linux")

@@ -2,14 +2,14 @@ package elffile
 
 import "encoding/binary"
 
-// goHeader is how long the head of Go's table of functions is at least, in bytes.
+// goHeader is the minimum length of the head of Go's table of functions, in bytes.
 const goHeader = 72
 
-// Forms of Go's table of functions.
+// Formats of Go's table of functions.
 const (
 	goNone = iota
 	goWide // of Go 1.16: addresses of eight bytes
-	goNow  // of Go 1.18 and later: four bytes from the beginning of the code
+	goNow  // of Go 1.18 and later: four bytes, relative to the start of the code
 )
 
 func goForm(table []byte) int {
@@ -26,14 +26,14 @@ func goForm(table []byte) int {
 type goFunctions struct {
 	wide      bool
 	count     int
-	values    []byte // that change within functions
+	values    []byte // values that change within functions
 	functions []byte
 	steps     int
 }
 
-// checkGoFunctions fails with ErrUnsound where a table of functions refers to what is outside of it, and with
-// ErrTooLarge where it says more than it could if no function told what another one does. A table of a form that is
-// not known is read by nobody.
+// checkGoFunctions fails with ErrUnsound if a table of functions refers to data outside the table. It fails with
+// ErrTooLarge if the table describes more than is possible without functions sharing descriptions. A table of an
+// unknown format passes, because nothing reads it.
 func checkGoFunctions(table []byte) error {
 	if len(table) < goHeader || goForm(table) == goNone || table[7] != 8 || binary.LittleEndian.Uint16(table[4:]) != 0 {
 		return nil
@@ -50,10 +50,10 @@ func checkGoFunctions(table []byte) error {
 	return nil
 }
 
-// parseGoFunctions cuts a table into its parts.
+// parseGoFunctions splits a table into its parts.
 func parseGoFunctions(table []byte) (*goFunctions, error) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(table[8+8*i:]) }
-	first := 3 // of the parts; before them how many functions and files there are, and where the code begins
+	first := 3 // before the parts: the number of functions and files, and where the code begins
 	g := &goFunctions{wide: goForm(table) == goWide}
 	if g.wide {
 		first = 2
@@ -80,7 +80,7 @@ func parseGoFunctions(table []byte) (*goFunctions, error) {
 	return g, nil
 }
 
-// width is how much the list has of a function, in bytes.
+// width returns the size of a function's entry in the list, in bytes.
 func (g *goFunctions) width() int {
 	if g.wide {
 		return 16
@@ -88,7 +88,7 @@ func (g *goFunctions) width() int {
 	return 8
 }
 
-// entry is where a function begins, and where more is told of it.
+// entry returns where a function begins, and where its description is.
 func (g *goFunctions) entry(i int) (pc, at uint64) {
 	e := g.functions[i*g.width():]
 	if g.wide {
@@ -97,10 +97,10 @@ func (g *goFunctions) entry(i int) (pc, at uint64) {
 	return uint64(binary.LittleEndian.Uint32(e)), uint64(binary.LittleEndian.Uint32(e[4:]))
 }
 
-// check checks what is told of a function.
+// check checks the description of a function.
 func (g *goFunctions) check(pc, at uint64) error {
 	const told = 32
-	own := uint64(g.width() / 2) // its address, once more
+	own := uint64(g.width() / 2) // its address, repeated
 	if at > uint64(len(g.functions)) || uint64(len(g.functions))-at < own+told {
 		return ErrUnsound
 	}
@@ -136,7 +136,7 @@ func (g *goFunctions) walk(values []byte) error {
 	return nil
 }
 
-// afterNumber is what follows a number of variable length.
+// afterNumber returns what follows a number of variable length.
 func afterNumber(b []byte) []byte {
 	for i, v := range b {
 		if v&0x80 == 0 {

@@ -7,15 +7,16 @@ import (
 	"io"
 )
 
-// tables are where a file of one width tells of its sections, in bytes from its beginning, and from that of a section.
+// tables holds byte offsets in the headers of ELF files of one width: those in the file header, and those in a
+// section header.
 type tables struct {
 	sections, count, names int // of the file
-	size, from, long       int // of a section: how much tells of it, where it is, how long
+	size, from, long       int // of a section: size of its header, its position, its length
 	word                   func(b []byte) uint64
 }
 
-// checkNames fails with ErrTooLarge where the names of a file's sections take more memory than they may: each is
-// copied, and they may overlap, so that a small file has gigabytes of them. What is no file of code is left to others.
+// checkNames fails with ErrTooLarge if the names of a file's sections need too much memory. Each name is copied, and
+// names may overlap, so a small file can have gigabytes of them. Files that are not ELF are left to other checks.
 func checkNames(file io.ReaderAt) error {
 	var head [64]byte
 	if n, _ := file.ReadAt(head[:], 0); n < len(head) || string(head[:4]) != elf.ELFMAG {
@@ -34,7 +35,7 @@ func checkNames(file io.ReaderAt) error {
 		return nil
 	}
 	if stride := int(order.Uint16(head[t.count-2:])); count == 0 || count > maxSections || count > 0 && stride != t.size {
-		return ErrTooLarge // its sections are counted in the first of them, which takes more than 65,000
+		return ErrTooLarge // then the first section contains the number of sections, which is more than 65,000
 	}
 	if names >= count {
 		return nil
@@ -46,7 +47,7 @@ func checkNames(file io.ReaderAt) error {
 	return t.checkTexts(file, all, order, all[names*t.size:])
 }
 
-// checkTexts adds up the names of all sections; own is the section that holds them.
+// checkTexts adds up the names of all sections; own is the section that contains them.
 func (t *tables) checkTexts(file io.ReaderAt, all []byte, order binary.ByteOrder, own []byte) error {
 	const flags = 8
 	size := t.word(own[t.long:])

@@ -10,17 +10,17 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// patience is how long it is waited for a file system. It may be served by the target, or by a machine that is gone.
+// patience is how long to wait for a file system. It may be served by the target, or by a machine that is gone.
 const patience = 2 * time.Second
 
-// piece is how much is read at a time, in bytes: it has to come within patience.
+// piece is how many bytes are read at a time: a piece has to arrive within patience.
 const piece = 1 << 20
 
-// Await does what a file system may keep waiting, and gives up on it in time. What comes later is closed. A thread
-// waits until then; where too many do, nothing is done.
+// Await does something that a file system may delay, and gives up in time. A result that comes later is closed. Its
+// thread waits until then; if too many threads wait, nothing is started.
 func Await[T any](do func() (T, error)) (T, error) { return AwaitOn(0, do) }
 
-// AwaitOn is Await for what is known to be on a device: one that was given up on is not asked again until it answers.
+// AwaitOn is Await for work on a known device: after one failure, the device is not tried again until it answers.
 func AwaitOn[T any](on Device, do func() (T, error)) (T, error) {
 	type result struct {
 		is  T
@@ -61,15 +61,15 @@ func AwaitOn[T any](on Device, do func() (T, error)) (T, error) {
 	return r.is, r.err
 }
 
-// Patient is a file that may be kept waiting, whatever is done with it; once it was, it is not read again. What a
-// read that was given up still brings reaches nobody.
+// Patient is a file whose operations may be delayed. After one delay beyond the limit it is not read again. Data of a
+// read that was given up is discarded.
 type Patient struct {
 	from    io.ReaderAt
 	on      Device
 	stalled atomic.Bool
 }
 
-// NewPatient is the Patient of a file, which is closed with it.
+// NewPatient returns the Patient of a file; closing it closes the file.
 func NewPatient(from io.ReaderAt) *Patient {
 	switch from := from.(type) {
 	case *Patient:
@@ -80,7 +80,7 @@ func NewPatient(from io.ReaderAt) *Patient {
 	return &Patient{from: from}
 }
 
-// OpenPatient opens a file that may be anywhere.
+// OpenPatient opens a file that may be on any file system.
 func OpenPatient(name string) (*Patient, error) {
 	on, err := Await(func() (Device, error) { return deviceAt(name), nil })
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *Patient) read(into []byte, at int64) (int, error) {
 	return copy(into, got.data), got.err
 }
 
-// Close implements io.Closer. A file system may keep even that waiting.
+// Close implements io.Closer. Even closing may be delayed by a file system.
 func (p *Patient) Close() error {
 	open, ok := p.from.(io.Closer)
 	if !ok {

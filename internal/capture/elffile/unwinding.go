@@ -8,20 +8,20 @@ import (
 	"io"
 )
 
-// What a reader of the tables that stacks are walked by may be given. It makes up to 16 bytes of each of theirs.
+// Limits for the input of the reader of unwinding tables. For each of their bytes it makes up to 16.
 const (
 	maxUnwind  = 32 << 20 // .eh_frame, .debug_frame
 	maxNotes   = 16 << 20 // all notes
-	maxDynamic = 1 << 20  // what the loader of programs is told
-	maxSteps   = 4 << 20  // of the stack's height, in all functions of Go
-	maxTexts   = 64 << 20 // the names of all symbols, where one is looked for
+	maxDynamic = 1 << 20  // the data for the dynamic linker
+	maxSteps   = 4 << 20  // of the stack's height, in all Go functions
+	maxTexts   = 64 << 20 // the names of all symbols, if one is searched for
 )
 
-// ErrUnsound says that what a file tells of its functions contradicts itself.
+// ErrUnsound means that a file's data about its functions is contradictory.
 var ErrUnsound = errors.New("its tables of functions contradict themselves")
 
-// CheckUnwinding fails with ErrTooLarge or ErrUnsound where a reader of the tables by which stacks are walked
-// should not be given a file, as it believes them: the memory that it takes would have no bound, or it would fail.
+// CheckUnwinding fails with ErrTooLarge or ErrUnsound if a file must not be given to a reader of unwinding tables.
+// Such a reader trusts the tables: it would use unlimited memory, or fail.
 func CheckUnwinding(from io.ReaderAt) error {
 	f, err := heads(from)
 	if err != nil {
@@ -43,13 +43,13 @@ func CheckUnwinding(from io.ReaderAt) error {
 	return checkGoTable(f)
 }
 
-// checkSegments holds what is told in segments against what is read of any file.
+// checkSegments checks the segments against the limits.
 func checkSegments(f *elf.File) error {
 	unwinding := f.Section(".eh_frame")
 	loose := unwinding == nil || unwinding.FileSize == 0 || unwinding.Type == elf.SHT_NOBITS || unwinding.Flags&elf.SHF_COMPRESSED != 0
 	var notes, dynamic uint64
 	for _, p := range f.Progs {
-		most := uint64(maxPassed) // one may be searched for what Go was built of
+		most := uint64(maxPassed) // a segment may be searched for Go's build information
 		switch {
 		case p.Type == elf.PT_NOTE:
 			notes += min(p.Filesz, maxAll)
@@ -60,7 +60,7 @@ func checkSegments(f *elf.File) error {
 		case p.Type != elf.PT_LOAD || p.Flags&(elf.PF_X|elf.PF_W) == elf.PF_X && !loose:
 			continue
 		case loose && indexed(f):
-			most = maxUnwind // the tables reach to the end of it
+			most = maxUnwind // the tables extend to its end
 		}
 		if p.Filesz > most {
 			return fmt.Errorf("a segment: %w", ErrTooLarge)
@@ -72,7 +72,7 @@ func checkSegments(f *elf.File) error {
 	return nil
 }
 
-// indexed reports whether a file has the index of unwinding tables, by which they are found without a section.
+// indexed reports whether a file has the index of unwinding tables, through which they are found without a section.
 func indexed(f *elf.File) bool {
 	if s := f.Section(".eh_frame_hdr"); s != nil && s.FileSize > 0 {
 		return true
@@ -85,7 +85,7 @@ func indexed(f *elf.File) bool {
 	return false
 }
 
-// checkGoTable checks Go's table of functions, if there is one, in the place where it is looked for.
+// checkGoTable checks Go's table of functions, if there is one, at the place where a reader looks for it.
 func checkGoTable(f *elf.File) error {
 	if s := f.Section(".gopclntab"); s != nil {
 		if s.Flags&elf.SHF_COMPRESSED != 0 {
@@ -113,7 +113,7 @@ func checkGoTable(f *elf.File) error {
 	return checkFound(f)
 }
 
-// namedTable is where the symbols of a file say that the table is; 0 where they do not.
+// namedTable returns where the symbols of a file place the table; 0 if they do not.
 func namedTable(f *elf.File) (start, end uint64, err error) {
 	section := f.Section(".symtab")
 	if section == nil {
@@ -163,7 +163,7 @@ func checkMapped(f *elf.File, start, end uint64) error {
 	return nil
 }
 
-// checkFound checks the first thing in a file that looks like the table.
+// checkFound checks the first data in a file that looks like the table.
 func checkFound(f *elf.File) error {
 	quantum := byte(1)
 	if f.Machine == elf.EM_AARCH64 {
@@ -188,7 +188,8 @@ func checkFound(f *elf.File) error {
 	return nil
 }
 
-// goTableIn is where data holds what looks like the table, by the width of an instruction; -1 where it does not.
+// goTableIn returns where data contains something like the table, given the size of an instruction; -1 if it does
+// not.
 func goTableIn(data []byte, quantum byte) int {
 	const least = 16
 	sign := []byte{0xff, 0xff, 0xff, 0, 0, quantum, 8}

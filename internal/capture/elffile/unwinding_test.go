@@ -17,7 +17,7 @@ import (
 	"github.com/getdwell/dwell/internal/torture"
 )
 
-// holes is a file that is zero after what it begins with.
+// holes is a file that is zero after its beginning.
 type holes struct {
 	begin []byte
 	size  int64
@@ -37,7 +37,7 @@ func (h holes) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// ofGo is a hostile program with Go's table of so many functions.
+// ofGo returns a hostile program with a Go table of that many functions.
 func ofGo(t *testing.T, functions uint64) holes {
 	t.Helper()
 	name, err := exec.LookPath("sleep")
@@ -52,7 +52,7 @@ func ofGo(t *testing.T, functions uint64) holes {
 	return holes{begin, size}
 }
 
-// Programs that are what they say may be walked through by their tables.
+// The tables of honest programs pass the check.
 func TestSoundProgramsAreUnwound(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil || runtime.GOOS != "linux" {
@@ -70,7 +70,7 @@ func TestSoundProgramsAreUnwound(t *testing.T) {
 	}
 }
 
-// What would take a reader's memory, or make it fail, is not given to it.
+// Files that would exhaust a reader's memory, or make it fail, do not pass the check.
 func TestUnsoundProgramsAreNotUnwound(t *testing.T) {
 	few, many := ofGo(t, 100), ofGo(t, 1<<18)
 	if err := CheckUnwinding(few); err != nil {
@@ -110,7 +110,7 @@ func TestUnsoundProgramsAreNotUnwound(t *testing.T) {
 	}
 }
 
-// Names of sections that lie within each other are not copied one by one.
+// Overlapping section names are not copied one by one.
 func TestNamesWithinEachOther(t *testing.T) {
 	sections := []section{{name: strings.Repeat("a", 1<<20), kind: elf.SHT_PROGBITS}}
 	for range 20 {
@@ -129,12 +129,12 @@ func TestNamesWithinEachOther(t *testing.T) {
 	}
 }
 
-// stuck is a file of a file system that does not answer until it is closed.
+// stuck is a file on a file system that does not answer until it is closed.
 type stuck chan struct{}
 
 func (s stuck) ReadAt([]byte, int64) (int, error) { <-s; return 0, io.EOF }
 
-// A file system that does not answer is not waited for.
+// A file system that does not answer is given up.
 func TestFilesThatDoNotAnswer(t *testing.T) {
 	file := make(stuck)
 	defer close(file)
@@ -145,7 +145,7 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(name) // nobody writes to it
+	_, err := Open(name) // nothing writes to it
 	if !errors.Is(err, ErrStalled) {
 		t.Errorf("opened: %v; want %v", err, ErrStalled)
 	}

@@ -8,48 +8,50 @@ import (
 	"time"
 )
 
-// maxWaiting is how many threads wait for file systems at a time, those included that are given up on: the kernel
-// ends no such wait but with the process.
+// maxWaiting is how many threads wait for file systems at a time, including those that were given up: the kernel ends
+// such a wait only with the process.
 const maxWaiting = 32
 
-// ErrStalled says that a file system gave no answer in time.
+// ErrStalled means that a file system did not answer in time.
 var ErrStalled = errors.New("its file system does not answer")
 
-// ErrStill is the ErrStalled of what was not asked for, as another wait for the same file system goes on.
+// ErrStill is the ErrStalled of an operation that was not started because another wait for the same file system
+// continues.
 var ErrStill = fmt.Errorf("%w", ErrStalled)
 
-// ErrCrowded says that a file system was not asked.
+// ErrCrowded means that an operation was not started because too many threads wait.
 var ErrCrowded = fmt.Errorf("not asked for: %d threads wait already for file systems that do not answer", maxWaiting)
 
-// Unanswered reports whether an error says so: of what was asked for nothing is known.
+// Unanswered reports whether an error means that there was no answer: nothing is known about the file then.
 func Unanswered(err error) bool { return errors.Is(err, ErrStalled) || errors.Is(err, ErrCrowded) }
 
-// Device tells file systems from each other; 0 where it is not known.
+// Device distinguishes file systems; 0 if it is not known.
 type Device uint64
 
-// pending are the waits of this process: it is that which has only so many threads.
+// pending are the waits of this process, because the process has a limited number of threads.
 var pending = &waits{silent: map[Device]int{}}
 
-// waits are threads that wait for file systems.
+// waits tracks the threads that wait for file systems.
 type waits struct {
 	mu     sync.Mutex
 	all    int
-	given  int            // how many of them were given up on
-	silent map[Device]int // how many were given up on
-	open   []io.Closer    // to be closed by one that was given up on and comes back
+	given  int            // number of those that were given up
+	silent map[Device]int // number of waits given up, by device
+	open   []io.Closer    // files to be closed by a given-up wait that returns
 }
 
-// wait is one of them.
+// wait is one such wait.
 type wait struct {
 	on             Device
 	givenUp, ended bool
 }
 
-// ErrWaiting says that a thread waits for a file system that does not answer, for as long as it likes.
+// ErrWaiting means that a thread waits, for an unlimited time, for a file system that does not answer.
 var ErrWaiting = errors.New("a thread waits for a file system that does not answer")
 
-// UnlessWaiting does what every thread of this process has to take part in, with none begun meanwhile that may wait for a
-// file system. It fails with ErrWaiting where one does: all would wait for it.
+// UnlessWaiting does something in which every thread of this process has to take part. Meanwhile it prevents new
+// waits for file systems. It fails with ErrWaiting if a given-up wait continues, because all threads would wait for
+// it.
 func UnlessWaiting(do func() error) error {
 	for until := time.Now().Add(2 * patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
 		if done, err := pending.unless(do); done {
@@ -65,13 +67,13 @@ func (w *waits) unless(do func() error) (done bool, err error) {
 	switch {
 	case w.given > 0:
 		return true, ErrWaiting
-	case w.all > 0: // they come back in time, or are given up
+	case w.all > 0: // they return in time, or are given up
 		return false, nil
 	}
 	return true, do()
 }
 
-// begin refuses a wait for what does not answer, and one that would be too many.
+// begin refuses a wait for a device that does not answer, and a wait beyond the limit.
 func (w *waits) begin(on Device) (*wait, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +87,7 @@ func (w *waits) begin(on Device) (*wait, error) {
 	return &wait{on: on}, nil
 }
 
-// giveUp reports whether there was anything to give up, or what was waited for has come meanwhile.
+// giveUp gives up a wait. It returns false if the result has arrived meanwhile.
 func (w *waits) giveUp(this *wait) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +102,7 @@ func (w *waits) giveUp(this *wait) bool {
 	return true
 }
 
-// end reports whether what came is still wanted. If not, the thread waits on until it leaves.
+// end reports whether the result is still wanted. If not, the wait counts until leave is called.
 func (w *waits) end(this *wait) (wanted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,15 +124,15 @@ func (w *waits) leave(this *wait) {
 	}
 }
 
-// closeLater keeps what cannot be closed now. It is no more than was open as its file system fell silent, as nothing
-// is opened there since.
+// closeLater keeps a file that cannot be closed now. The number of such files is limited to those open when their
+// file system stopped answering, because no files are opened there since then.
 func (w *waits) closeLater(open io.Closer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open = append(w.open, open)
 }
 
-// unclosed are those, for the caller to close.
+// unclosed returns these files, for the caller to close.
 func (w *waits) unclosed() (list []io.Closer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pipe opens a pipe to which nobody has written yet.
+// pipe opens a pipe to which nothing has been written.
 func pipe(t *testing.T) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
@@ -23,7 +23,7 @@ func pipe(t *testing.T) *os.File {
 	return file
 }
 
-// waiting reads a byte of a file and says when it begins to.
+// waiting returns a function that reads a byte of a file, and signals when it begins.
 func waiting(file *os.File, begins chan<- bool) func() (int, error) {
 	return func() (int, error) {
 		begins <- true
@@ -31,7 +31,7 @@ func waiting(file *os.File, begins chan<- bool) func() (int, error) {
 	}
 }
 
-// eventually waits until something is so, which it is soon.
+// eventually waits for a condition that should hold soon.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); !so(); time.Sleep(time.Millisecond) {
@@ -41,7 +41,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// noneWaits returns once those have ended that other tests left waiting.
+// noneWaits returns when the waits that other tests left have ended.
 func noneWaits(t *testing.T) {
 	t.Helper()
 	eventually(t, "some wait still", func() bool {
@@ -53,7 +53,7 @@ func noneWaits(t *testing.T) {
 
 func nothing() (int, error) { return 0, nil }
 
-// So many threads wait and no more; what would be another is refused at once, until one of them comes back.
+// No more than the maximum number of threads wait; a further wait is refused at once, until one of them returns.
 func TestSoManyWait(t *testing.T) {
 	noneWaits(t)
 	file, begins := pipe(t), make(chan bool)
@@ -70,8 +70,8 @@ func TestSoManyWait(t *testing.T) {
 	eventually(t, "nothing is asked for again", func() bool { _, err := Await(nothing); return err == nil })
 }
 
-// A device that does not answer keeps one thread, and no other device from being asked. What was open there is
-// closed once it answers, and it is asked again.
+// A device that does not answer occupies one thread, and does not block other devices. When it answers, files that
+// were open on it are closed, and it is used again.
 func TestSilentDevice(t *testing.T) {
 	const silent, other = Device(1 << 40), Device(1<<40 + 1)
 	file, begins := pipe(t), make(chan bool, 1)

@@ -1,6 +1,6 @@
-// Package processor is what differs between processors: the numbers of system calls, and what
-// machine code of Go and of C tells. All of it is pure, and works on every host. Its
-// counterpart in the kernel is bpf/arch.h.
+// Package processor contains what differs between processors: the numbers of system calls, and the interpretation of
+// machine code of Go and of C. All of it is pure and works on every host. Its counterpart in the kernel is
+// bpf/arch.h.
 package processor
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Processor is one kind of processor.
 type Processor struct {
-	Name   string // as in the address of a recording's manifest: of Go's GOARCH
+	Name   string // as in the recording's manifest: Go's GOARCH
 	ELF    elf.Machine
 	GoCode GoCode
 	CCode  CCode
@@ -23,29 +23,29 @@ type Processor struct {
 	syscall func(nr int) string
 }
 
-// GoCode reads the machine code of functions of Go.
+// GoCode reads the machine code of Go functions.
 type GoCode struct {
-	// Apart finds where, from its beginning, a function returns, and by where it calls a
-	// function directly, where that begins; up to an instruction that is not understood.
+	// Apart returns where, relative to its beginning, a function returns. It also returns its direct calls: by
+	// position, where the called function begins. It stops at the first instruction that it does not understand.
 	Apart func(code []byte) (returns []int, calls map[int]int64)
-	// CallLength is that of a direct call, in bytes.
+	// CallLength is the length of a direct call, in bytes.
 	CallLength uint64
-	// ProbeAt is how far from its beginning a function is probed best: while its arguments are
-	// in their registers, cheaply, and once where it is begun again on a larger stack.
+	// ProbeAt returns the best offset for a probe in a function: there its arguments are still in their registers,
+	// the probe is cheap, and it is hit only once if the function is restarted on a larger stack.
 	ProbeAt func(code []byte) uint64
-	// FirstRead is the address of the first 32 bits that code, which begins at an address,
-	// loads from a place that is fixed; 0 if it loads none.
+	// FirstRead returns the address of the first 32-bit value that code loads from a fixed place; 0 if there is none.
+	// The code begins at address.
 	FirstRead func(code []byte, address uint64) uint64
 }
 
-// CCode reads the machine code of functions of C.
+// CCode reads the machine code of C functions.
 type CCode struct {
-	// Calls lists where, from the beginning of code, it calls and jumps to directly.
+	// Calls lists the targets of direct calls and jumps, relative to the beginning of code.
 	Calls func(code []byte) []int64
-	// StubSlot is where a stub, with which a file calls a function of another file, finds the
-	// address that it jumps to; 0 if the code at an address is no stub.
+	// StubSlot returns where a stub, through which a file calls a function of another file, finds the address to
+	// which it jumps; 0 if the code at an address is not a stub.
 	StubSlot func(code []byte, address uint64) uint64
-	// StubStep is how far stubs are apart at least, in bytes.
+	// StubStep is the minimum distance of stubs, in bytes.
 	StubStep uint64
 }
 
@@ -56,7 +56,7 @@ func all() []Processor {
 	}
 }
 
-// Of returns the processor that a file's code is for.
+// Of returns the processor for which a file's code is made.
 func Of(file *elf.File) (Processor, error) {
 	for _, m := range all() {
 		if m.ELF == file.Machine {
@@ -66,7 +66,7 @@ func Of(file *elf.File) (Processor, error) {
 	return Processor{}, fmt.Errorf("code for %v is not known (x86-64 and arm64 are)", file.Machine)
 }
 
-// Known reports whether dwell can record on a processor, by Go's name.
+// Known reports whether dwell can record on a processor, given Go's name for it.
 func Known(name string) bool {
 	_, ok := byName(name)
 	return ok
@@ -81,7 +81,7 @@ func byName(name string) (Processor, bool) {
 	return Processor{}, false
 }
 
-// SyscallName names a system call of this host; "" for -1, its number where the table ends.
+// SyscallName returns the name of a system call of this host: "" for -1, its number if it is not in the table.
 func SyscallName(nr int32) string {
 	if nr < 0 {
 		return ""

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	patience   = 2 * time.Second // for an answer that no file system may keep waiting
+	patience   = 2 * time.Second // for an answer that no file system can delay
 	maxMessage = 64 << 10
 )
 
 // current is the helper of this process.
 var current atomic.Pointer[client]
 
-// client asks a helper.
+// client sends questions to a helper.
 type client struct {
 	conn    *net.UnixConn
 	mu      sync.Mutex
@@ -34,7 +34,7 @@ var (
 	errGone     = errors.New("the helper process has ended")
 )
 
-// Pair is a connection to a helper: the end of this process, and the helper's.
+// Pair returns a connection to a helper: the end for this process, and the end for the helper.
 func Pair() (ours, its *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -57,7 +57,8 @@ func connect(end *os.File) (*net.UnixConn, error) {
 	return unix, nil
 }
 
-// Use has the helper at the other end of a connection asked from now on, of these, once it says that it is ready.
+// Use makes this process ask the helper at the other end of a connection from now on, about the given processes. It
+// waits until the helper is ready.
 func Use(end *os.File, of Watched) error {
 	conn, err := connect(end)
 	if err != nil {
@@ -97,14 +98,14 @@ func Use(end *os.File, of Watched) error {
 	return nil
 }
 
-// Stop lets the helper end: it is asked no more.
+// Stop closes the connection, which lets the helper end.
 func Stop() {
 	if c := current.Swap(nil); c != nil {
 		c.conn.Close()
 	}
 }
 
-// ask asks the helper. A file is waited for as long as its file system likes: who asks has a limit of his own.
+// ask asks the helper. Waiting for a file is not limited here: the callers have limits of their own.
 func ask(q question) (answer, error) {
 	c := current.Load()
 	if c == nil {
@@ -156,7 +157,7 @@ func (c *client) send(q question) (<-chan answer, error) {
 	return came, nil
 }
 
-// receive hands answers to who asked until the helper is gone.
+// receive passes answers to the waiting callers until the helper is gone.
 func (c *client) receive() {
 	text, rights := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(4))
 	for {
@@ -185,7 +186,7 @@ func (c *client) receive() {
 	c.waiting = nil
 }
 
-// fileIn is the descriptor that came with a message.
+// fileIn returns the descriptor that came with a message.
 func fileIn(rights []byte) *os.File {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {

@@ -14,7 +14,7 @@ func identify(path string) (Identity, error) {
 	return id, err
 }
 
-// stated is which file that is, and its kind, as the kernel knows it.
+// stated returns the identity of a file and its kind, as known to the kernel.
 func stated(dir int, name string, how int) (Identity, uint16, error) {
 	var s unix.Statx_t
 	if err := unix.Statx(dir, name, how|unix.AT_STATX_DONT_SYNC, unix.STATX_INO|unix.STATX_TYPE, &s); err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory is that of a process, while it runs on.
+// Memory is the memory of a running process.
 type Memory struct{ PID int }
 
 // ReadAt implements io.ReaderAt.
@@ -30,7 +30,7 @@ func (m Memory) ReadAt(into []byte, at int64) (int, error) {
 	return max(n, 0), err
 }
 
-// memories are the memories of processes that are held open, as the helper gave them.
+// memories are the open memories of processes that the helper provided.
 var memories = &openMemories{files: map[int]*os.File{}}
 
 type openMemories struct {
@@ -38,7 +38,7 @@ type openMemories struct {
 	files map[int]*os.File
 }
 
-// maxMemories is how many are held open.
+// maxMemories is how many are kept open.
 const maxMemories = 128
 
 func (o *openMemories) read(pid int, into []byte, at int64) (int, error) {
@@ -50,7 +50,7 @@ func (o *openMemories) read(pid int, into []byte, at int64) (int, error) {
 	if n > 0 || !known {
 		return n, err
 	}
-	o.forget(pid, file) // the process runs another program since, or has nothing there
+	o.forget(pid, file) // the process now runs another program, or has nothing mapped there
 	if file, _, err = o.open(pid); err != nil {
 		return 0, err
 	}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewPeeker returns a Peeker that knows nothing where the kernel refuses.
+// NewPeeker returns a Peeker. If the kernel refuses it, the Peeker knows nothing.
 func NewPeeker(pid int) Peeker {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -16,14 +16,14 @@ func NewPeeker(pid int) Peeker {
 	return Peeker{pid, fd}
 }
 
-// Close gives up what it takes.
+// Close releases its resources.
 func (p Peeker) Close() {
 	if p.pidfd >= 0 {
 		unix.Close(p.pidfd)
 	}
 }
 
-// Socket asks about one descriptor, provided it still names the socket with inode.
+// Socket returns data about one descriptor, if it still names the socket with that inode.
 func (p Peeker) Socket(fd int, inode uint64) (Socket, bool) {
 	if p.pidfd < 0 {
 		return Socket{}, false
@@ -54,8 +54,8 @@ func (p Peeker) peek(fd int, inode uint64) (Socket, error) {
 	if protocol, err := unix.GetsockoptInt(dup, unix.SOL_SOCKET, unix.SO_PROTOCOL); err == nil {
 		s.MPTCP = protocol == unix.IPPROTO_MPTCP
 	}
-	// Of a listener the kernel reports the length of its queue as unacknowledged and
-	// the limit as selectively acknowledged segments.
+	// For a listener, the kernel reports the length of its queue as unacknowledged segments, and the limit as
+	// selectively acknowledged segments.
 	const tcpListen = 10
 	info, err := unix.GetsockoptTCPInfo(dup, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err == nil && info.State == tcpListen {

@@ -1,6 +1,6 @@
-// Package procfs reads what the kernel shows of a process to those alone who have rights over it: with those of
-// this process, or, where it has given them up, through a helper process that keeps them. The helper hands out
-// descriptors and answers in a few words; it parses nothing.
+// Package procfs reads data of a process that the kernel shows only to processes with rights over it. It uses the
+// rights of this process or, if those were dropped, a helper process that keeps them. The helper passes descriptors
+// and short answers; it parses nothing.
 package procfs
 
 import (
@@ -22,7 +22,7 @@ func Open(path string) (*os.File, error) {
 	return file, err
 }
 
-// ReadFile reads such a file.
+// ReadFile reads a file of a process.
 func ReadFile(path string) ([]byte, error) {
 	file, err := Open(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func ReadFile(path string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// Readlink tells where a link of a process leads.
+// Readlink returns the target of a link of a process.
 func Readlink(path string) (string, error) {
 	to, err := os.Readlink(path)
 	if a, helped := helped(err, question{Do: doReadlink}, path); helped {
@@ -41,10 +41,10 @@ func Readlink(path string) (string, error) {
 	return to, err
 }
 
-// Identity tells a file from others of this moment.
+// Identity distinguishes a file from other files that exist at this time.
 type Identity struct{ Device, Inode uint64 }
 
-// Identify tells which file a path leads to, as the kernel knows it: its file system is not asked.
+// Identify returns which file a path leads to. The kernel answers, without asking the file system.
 func Identify(path string) (Identity, error) {
 	id, err := identify(path)
 	if a, helped := helped(err, question{Do: doIdentify}, path); helped {
@@ -53,7 +53,7 @@ func Identify(path string) (Identity, error) {
 	return id, err
 }
 
-// Sockets are the sockets of a process by their inodes, and the lowest descriptor that it has for each.
+// Sockets returns the sockets of a process by inode, with the lowest descriptor for each.
 func Sockets(pid int) (map[uint64]int, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/fd"
 	list, err := socketsFrom(path, 0)
@@ -82,7 +82,7 @@ type held struct {
 	Inode uint64
 }
 
-// socketsFrom lists the descriptors of sockets in a directory /proc/PID/fd from one on, in their order.
+// socketsFrom lists the descriptors of sockets in a directory /proc/PID/fd, beginning with first, in order.
 func socketsFrom(dir string, first int) ([]held, error) {
 	file, err := os.Open(dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func socketsFrom(dir string, first int) ([]held, error) {
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, err
 		}
-		if inode, ok := socketInode(link); ok { // a descriptor closed meanwhile is no socket of the process any more
+		if inode, ok := socketInode(link); ok { // a descriptor that was closed meanwhile is no longer a socket of the process
 			list = append(list, held{fd, inode})
 		}
 	}
@@ -121,18 +121,18 @@ func socketInode(link string) (uint64, bool) {
 	return inode, err == nil
 }
 
-// Socket is what a socket tells about itself.
+// Socket is the data of a socket.
 type Socket struct {
 	Cookie  uint64
 	MPTCP   bool
-	Backlog int64 // limit of a listener's queue, -1 unknown
+	Backlog int64 // limit of a listener's queue, -1: unknown
 }
 
-// Peeker duplicates descriptors of another process to ask the kernel about them. The
-// duplicate is closed at once; the socket itself is not touched.
+// Peeker duplicates descriptors of another process to ask the kernel about them. It closes the duplicate at once; the
+// socket is not affected.
 type Peeker struct{ pid, pidfd int }
 
-// What the helper is asked to do.
+// Requests to the helper.
 const (
 	doOpen     = "open"
 	doReadlink = "readlink"
@@ -141,7 +141,7 @@ const (
 	doPeek     = "peek"
 )
 
-// question is what the helper is asked about a process.
+// question is a question to the helper about a process.
 type question struct {
 	ID    uint32
 	Do    string
@@ -151,7 +151,7 @@ type question struct {
 	Inode uint64 `json:",omitempty"`
 }
 
-// answer is what it says, with a descriptor where a file was asked for.
+// answer is the helper's answer, with a descriptor if a file was requested.
 type answer struct {
 	ID       uint32
 	Error    int      `json:",omitempty"` // an errno
@@ -162,17 +162,18 @@ type answer struct {
 	file     *os.File
 }
 
-// maxSockets is how many an answer lists at most.
+// maxSockets is the maximum number of sockets in an answer.
 const maxSockets = 1000
 
-// Watched is of whom a helper answers questions: processes and all that descend from them, and who is in the control
-// groups that these are in, or in others that are named as /proc/PID/cgroup has them ("0::/system.slice/x.service").
+// Watched says about which processes a helper answers questions: these processes and all their descendants, and the
+// processes in their control groups or in the given groups, written as in /proc/PID/cgroup
+// ("0::/system.slice/x.service").
 type Watched struct {
 	PIDs   []int
 	Groups []string
 }
 
-// helped asks the helper, if there is one, what this process was refused. Without an answer it was not.
+// helped asks the helper, if there is one, for what this process was refused. It returns false if there is no answer.
 func helped(refused error, q question, path string) (answer, bool) {
 	if !errors.Is(refused, fs.ErrPermission) {
 		return answer{}, false

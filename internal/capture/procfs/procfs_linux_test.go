@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helpers starts a helper of this test's own children.
+// helpers starts a helper for this test's own children.
 func helpers(t *testing.T, of Watched) {
 	t.Helper()
 	ours, its, err := Pair()
@@ -44,8 +44,8 @@ func child(t *testing.T) int {
 	return p.Pid
 }
 
-// The helper answers what it is there for, of those that are watched, and nothing else: it is no way to any file of
-// any process.
+// The helper answers the supported questions about watched processes, and nothing else: it gives no access to other
+// files or other processes.
 func TestHelperAnswers(t *testing.T) {
 	watched, other := child(t), child(t)
 	helpers(t, Watched{PIDs: []int{watched}})
@@ -85,7 +85,7 @@ func TestHelperAnswers(t *testing.T) {
 	}
 }
 
-// What it opens can be read, and not written.
+// A file that it opens can be read, but not written.
 func TestFilesAreForReading(t *testing.T) {
 	pid := child(t)
 	helpers(t, Watched{PIDs: []int{pid}})
@@ -103,8 +103,8 @@ func TestFilesAreForReading(t *testing.T) {
 	}
 }
 
-// Descendants are watched, also those that their parents have left behind since they were seen; a process that
-// gets the number of one that was watched is not.
+// Descendants are watched, including those whose parents have ended since they were seen. A process that reuses the
+// number of a watched one is not watched.
 func TestWhoIsWatched(t *testing.T) {
 	pid := child(t)
 	w := watch(Watched{PIDs: []int{os.Getpid()}})
@@ -121,7 +121,7 @@ func TestWhoIsWatched(t *testing.T) {
 	}
 }
 
-// Where the helper has ended, what it is asked fails at once.
+// If the helper has ended, questions fail at once.
 func TestHelperEnds(t *testing.T) {
 	pid := child(t)
 	helpers(t, Watched{PIDs: []int{pid}})

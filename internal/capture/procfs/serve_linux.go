@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atOnce is how many questions are answered at a time: as many threads may wait for file systems. Others are refused.
+// atOnce is how many questions are answered at a time, because each may wait for a file system. Further ones are
+// refused.
 const atOnce = 64
 
 // helper answers questions.
@@ -22,7 +23,7 @@ type helper struct {
 	watched *watched
 }
 
-// Serve is the helper: it gives up the rights that it needs not, and answers until whoever asks is gone.
+// Serve is the helper: it drops the rights that it does not need, and answers questions until its client is gone.
 func Serve(end *os.File, giveUp func() error) error {
 	conn, err := connect(end)
 	if err != nil {
@@ -83,7 +84,7 @@ func errnoOf(err error) int {
 	return int(unix.EIO)
 }
 
-// say sends an answer, and closes what it gives away.
+// say sends an answer, and closes the descriptor that it passes.
 func (h *helper) say(a answer) {
 	var rights []byte
 	if a.file != nil {
@@ -91,11 +92,11 @@ func (h *helper) say(a answer) {
 		rights = unix.UnixRights(int(a.file.Fd()))
 	}
 	if text, err := json.Marshal(a); err == nil {
-		_, _, _ = h.conn.WriteMsgUnix(text, rights, nil) // else whoever asked is gone
+		_, _, _ = h.conn.WriteMsgUnix(text, rights, nil) // on failure the client is gone
 	}
 }
 
-// What is answered of a process: no name leads out of /proc/PID.
+// The names that are answered; none of them leads out of /proc/PID.
 var (
 	opened   = []string{"maps", "mem", "pagemap", "auxv", "environ"}
 	linked   = []string{"exe", "ns/mnt"}
@@ -103,11 +104,12 @@ var (
 	mapFiles = regexp.MustCompile(`^map_files/[0-9a-f]{1,16}-[0-9a-f]{1,16}$`)
 )
 
-// isCode reports whether a name is that of a file with code: what a process runs, or has mapped.
+// isCode reports whether a name refers to a file with code: the executable of a process, or a file that it has
+// mapped.
 func isCode(name string) bool { return name == "exe" || mapFiles.MatchString(name) }
 
-// answer answers a question about a process that is watched. It holds its directory open: another process that
-// gets the number meanwhile is not looked at.
+// answer answers a question about a watched process. It keeps the process's directory open, so that it does not
+// examine another process that reuses the number.
 func (h *helper) answer(q question) (answer, error) {
 	path := "/proc/" + strconv.Itoa(q.PID)
 	dir, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -144,7 +146,7 @@ func (h *helper) answer(q question) (answer, error) {
 	return answer{}, unix.EINVAL
 }
 
-// openPlain opens a plain file, and nothing else: to open a device does something.
+// openPlain opens plain files only, because opening a device can have effects.
 func openPlain(dir int, name string) (*os.File, error) {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

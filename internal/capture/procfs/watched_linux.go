@@ -9,10 +9,11 @@ import (
 	"sync"
 )
 
-// watched tells of whom a helper answers questions. It believes what the kernel says now, not who asks.
+// watched decides about which processes a helper answers questions. It relies on what the kernel reports now, not on
+// its client.
 type watched struct {
 	mu     sync.Mutex
-	known  map[int]string // when those started that were found to be, by pid
+	known  map[int]string // start times of processes found to be watched, by pid
 	groups []string       // control groups, as in Watched
 }
 
@@ -27,14 +28,14 @@ func watch(of Watched) *watched {
 		if _, started, err := parentOf(pid); err == nil {
 			w.known[pid] = started
 		}
-		if group := groupOf(pid); group != "" && group != own { // else who else is logged in there would be watched
+		if group := groupOf(pid); group != "" && group != own { // otherwise other processes of the same login session would be watched
 			w.groups = append(w.groups, group)
 		}
 	}
 	return w
 }
 
-// look notes who descends from them now: those whose parents end are known then.
+// look records the current descendants, so that they remain known when their parents end.
 func (w *watched) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +60,7 @@ func (w *watched) look() {
 	}
 }
 
-// allows reports whether a process is watched: it descends from one that is, or is in its control group.
+// allows reports whether a process is watched: it descends from a watched process, or is in its control group.
 func (w *watched) allows(pid int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +106,7 @@ func (w *watched) belongs(pid int) bool {
 	return false
 }
 
-// groupOf is the control group that tells a service from others; "" where it is the root, which tells nothing.
+// groupOf returns the control group that distinguishes a service from others; "" for the root group, which does not.
 func groupOf(pid int) string {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
 	for line := range strings.Lines(string(text)) {
@@ -118,7 +119,7 @@ func groupOf(pid int) string {
 	return ""
 }
 
-// parentOf reads the parent of a process, and when it started, of which only that it differs is of interest.
+// parentOf returns the parent of a process and its start time. Start times are only compared.
 func parentOf(pid int) (parent int, started string, err error) {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// build is the build id of an executable; "" where it has none, or nothing can be read.
+// build returns the build id of an executable; "" if it has none, or cannot be read.
 func (f *Files) build(file CodeFile) string {
 	id, _ := recall(f, file, "its build id", buildID)
 	return id
 }
 
-// buildID is what the linker noted of a program: GNU's, in hexadecimal digits, else Go's.
+// buildID returns what the linker recorded: GNU's build id in hexadecimal digits, else Go's.
 func buildID(file *elf.File) (string, error) {
 	for _, of := range []struct {
 		section, name string
@@ -49,7 +49,7 @@ const (
 	maxBuildID = 96 // characters
 )
 
-// noteOf is what the first note of a section says, if it is of that name and kind.
+// noteOf returns the content of a section's first note, if it has that name and kind.
 func noteOf(file *elf.File, note []byte, name string, kind uint32) ([]byte, bool) {
 	const head = 12
 	if len(note) < head {
@@ -63,15 +63,14 @@ func noteOf(file *elf.File, note []byte, name string, kind uint32) ([]byte, bool
 	return note[from : from+said], true
 }
 
-// plainText is of what a build id or a version consists, which is neither an address with
-// a password in it nor a list of options; anything else is no such thing.
+// plainText matches build ids and versions. It excludes addresses with a password, lists of options and other values.
 var plainText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+/:-]{0,95}$`)
 
-// maxEnvironment is how much is read of an environment, in bytes.
+// maxEnvironment is how many bytes of an environment are read.
 const maxEnvironment = 256 << 10
 
-// version is what the variable of a process's environment says that is named; "" where none is.
-// Nothing else of the environment is kept.
+// version returns the value of the configured variable in a process's environment; "" if none is configured. Nothing
+// else of the environment is kept.
 func (f *Files) version(pid int) (string, error) {
 	if f.Version == "" {
 		return "", nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A program of Go, and one of the system's linker, say which build they are.
+// Both a Go program and one made by the system's linker have a build id.
 func TestBuildIDs(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -45,7 +45,7 @@ func TestBuildIDs(t *testing.T) {
 	}
 }
 
-// Of an environment one variable is kept, if what it says looks like a version.
+// Only one variable of an environment is kept, and only if its value looks like a version.
 func TestVersionIsAllThatIsKeptOfAnEnvironment(t *testing.T) {
 	const environment = "PATH=/bin\x00TOKEN=s3cret with blanks\x00URL=https://user:s3cret@host\x00APP_VERSION=2026.11.25-7+g1f2e\x00APP_VERSION_KEY=x\x00"
 	for name, want := range map[string]string{"APP_VERSION": "2026.11.25-7+g1f2e", "TOKEN": "", "URL": "", "VERSION": "", "APP": "", "APP_VERSION=2026": ""} {

@@ -12,9 +12,9 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// throttled is how long (ns) the quota of the process's cgroup has kept it off the
-// CPUs. Any group above it may have a quota too: the largest figure on the way to the
-// root is taken, a lower bound where several throttle.
+// throttled returns how long (ns) the quota of the process's cgroup has kept it off the CPUs. Each group above it may
+// have a quota too. The result is the largest value on the way to the root, which is a lower bound if several groups
+// throttle.
 func throttled(pid int) (int64, error) {
 	groups, err := procfs.ReadFile(procPath(pid, "cgroup"))
 	if err != nil {
@@ -41,11 +41,11 @@ func throttled(pid int) (int64, error) {
 	}
 }
 
-// hierarchy is one of control groups, where it is mounted.
+// hierarchy is a mounted hierarchy of control groups.
 type hierarchy struct {
 	unified     bool     // version 2
 	controllers []string // of version 1, or its name
-	root, at    string   // which group is at the mount point: containers mostly see only a part
+	root, at    string   // the group at the mount point: containers usually see only a part of the hierarchy
 }
 
 // hierarchies reads them from the text of /proc/self/mountinfo.
@@ -62,8 +62,8 @@ func hierarchies(mounts string) (all []hierarchy) {
 	return all
 }
 
-// has reports whether it is version 1 and has these controllers, as /proc/PID/cgroup names them, or version 2
-// where that names none.
+// has reports whether a hierarchy is version 1 and has these controllers, written as in /proc/PID/cgroup, or is
+// version 2 if no controllers are given.
 func (h hierarchy) has(controllers string) bool {
 	if h.unified || controllers == "" {
 		return h.unified && controllers == ""
@@ -71,16 +71,15 @@ func (h hierarchy) has(controllers string) bool {
 	return !slices.ContainsFunc(strings.Split(controllers, ","), func(c string) bool { return !slices.Contains(h.controllers, c) })
 }
 
-// below is where a group is, seen from the mount point.
+// below returns the path of a group relative to the mount point.
 func (h hierarchy) below(group string) string {
 	below, _ := strings.CutPrefix(group, strings.TrimSuffix(h.root, "/"))
 	return below
 }
 
-// cpuGroup finds, from the texts of /proc/PID/cgroup and /proc/self/mountinfo, where
-// the hierarchy that limits CPU time is mounted and which group in it is meant. A
-// version 1 hierarchy with the cpu controller goes before version 2, which then does
-// not have that controller.
+// cpuGroup finds, in the texts of /proc/PID/cgroup and /proc/self/mountinfo, where the hierarchy that limits CPU time
+// is mounted, and the group in it. A version 1 hierarchy with the cpu controller takes precedence over version 2,
+// which then does not have that controller.
 func cpuGroup(groups, mounts string) (top, group string, ok bool) {
 	all := hierarchies(mounts)
 	at := slices.IndexFunc(all, func(h hierarchy) bool { return h.has("cpu") })
@@ -103,7 +102,7 @@ func cpuGroup(groups, mounts string) (top, group string, ok bool) {
 	return "", "", false
 }
 
-// parseThrottled reads cpu.stat of either version, in ns; 0 in a group without quota.
+// parseThrottled reads cpu.stat of either version, in ns; 0 for a group without a quota.
 func parseThrottled(text string) int64 {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")

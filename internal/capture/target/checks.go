@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// examine decides every check.
+// examine evaluates all checks.
 func examine(m machine) []Check {
 	checks := []Check{
 		checkArch(m), checkKernel(m), checkBTF(m), checkRights(m), checkNamespaces(m), checkLockdown(m),
@@ -18,7 +18,7 @@ func examine(m machine) []Check {
 	return append(checks, checkRuntimeStacks(m)...)
 }
 
-// check makes a Check; the remedy is dropped when there is nothing to remedy.
+// check makes a Check; the remedy is dropped if it is not needed.
 func check(name string, ok bool, detail, remedy string) Check {
 	if ok {
 		remedy = ""
@@ -49,7 +49,8 @@ func checkBTF(m machine) Check {
 
 func (m machine) has(capability uint) bool { return m.caps>>capability&1 == 1 }
 
-// can reports whether a capability counts: those of another user namespace than the machine's first do not.
+// can reports whether a capability is effective: a capability in a user namespace other than the machine's first one
+// is not.
 func (m machine) can(capability uint) bool { return m.initialUsers && m.has(capability) }
 
 func checkRights(m machine) Check {

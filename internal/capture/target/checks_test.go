@@ -20,8 +20,7 @@ func healthy() machine {
 	}
 }
 
-// Each row breaks one thing and names the checks that must then fail; all others
-// must pass.
+// Each row breaks one thing and names the checks that must then fail; all others must pass.
 func TestChecks(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -77,7 +76,7 @@ func TestReleaseAtLeast(t *testing.T) {
 	}
 }
 
-// What Doctor reads of this machine agrees with what the kernel offers elsewhere.
+// Doctor's data about this machine agrees with other interfaces of the kernel.
 func TestDoctor(t *testing.T) {
 	checks := Doctor()
 	at := slices.IndexFunc(checks, func(c Check) bool { return c.Name == "kernel" })

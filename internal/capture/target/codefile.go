@@ -11,24 +11,23 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// CodeFile is a file whose code a process runs. Offsets that were read in it hold for no
-// other file, and its path may lead to another one by the time they are used: a process
-// may run another program, and a library may be replaced. A probe at an offset of another
-// file would break an instruction there in two, and the program with it.
+// CodeFile is a file whose code a process runs. Offsets read in it are not valid for any other file, but its path may
+// lead to another file by the time they are used: a process may run another program, and a library may be replaced. A
+// probe at an offset of another file could split an instruction there, and crash the program.
 type CodeFile struct {
 	Path string // valid while the process lives
 	ID   FileID
 }
 
-// FileID tells a file from others, those that later have its number included.
+// FileID distinguishes a file from others, including later ones that reuse its inode number.
 type FileID struct {
 	device, inode uint64
 	size          int64
 	changed       unix.Timespec
 }
 
-// Open opens the file. It fails with ErrReplaced where the path leads to another one by
-// now, and with ErrNoProcess where it leads nowhere.
+// Open opens the file. It fails with ErrReplaced if the path now leads to another file, and with ErrNoProcess if it
+// leads nowhere.
 func (c CodeFile) Open() (*elffile.Patient, error) {
 	file, id, err := openCode(c.Path)
 	if err != nil {
@@ -41,8 +40,7 @@ func (c CodeFile) Open() (*elffile.Patient, error) {
 	return file, nil
 }
 
-// openELF opens and reads the file as Open does. What is read of it holds while the file
-// is open.
+// openELF opens and reads the file as Open does. The returned data is valid while the file is open.
 func (c CodeFile) openELF() (*elf.File, *elffile.Patient, error) {
 	file, err := c.Open()
 	if err != nil {
@@ -56,7 +54,7 @@ func (c CodeFile) openELF() (*elf.File, *elffile.Patient, error) {
 	return program, file, nil
 }
 
-// codeFile is the file to which a path leads now.
+// codeFile returns the file to which a path currently leads.
 func codeFile(path string) (CodeFile, error) {
 	file, id, err := openCode(path)
 	if err != nil {
@@ -65,10 +63,9 @@ func codeFile(path string) (CodeFile, error) {
 	return CodeFile{path, id}, file.Close()
 }
 
-// mappedFile is the file that a process has mapped: that very one, wherever the names in
-// /proc/PID/maps lead. They are as seen from here, or from within a container, so a
-// process in a chroot has other ones, and they go on to name what replaced the file.
-// Where the rights are missing to open what is mapped, its name has to do.
+// mappedFile returns the very file that a process has mapped, wherever the names in /proc/PID/maps lead. Those names
+// are relative to this process's root or a container's, so a process in a chroot has other names, and they may lead
+// to a file that replaced the mapped one. If the rights to open the mapped file are missing, its name is used.
 func mappedFile(pid int, m mapping) (CodeFile, error) {
 	file, err := codeFile(procPath(pid, fmt.Sprintf("map_files/%x-%x", m.from, m.to)))
 	if err == nil {
@@ -105,8 +102,7 @@ func identify(fd int) (FileID, error) {
 	return FileID{s.Dev, s.Ino, s.Size, s.Ctim}, nil
 }
 
-// ExecutableOf is the executable that a process runs. It fails with ErrNoProcess where
-// that has ended.
+// ExecutableOf returns the executable that a process runs. It fails with ErrNoProcess if the process has ended.
 func ExecutableOf(pid int) (CodeFile, error) {
 	file, err := codeFile(procPath(pid, "exe"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Offsets that were read in a file are not used in the one that took its place.
+// Offsets read in a file are not used in a file that replaced it.
 func TestCodeFileReplaced(t *testing.T) {
 	path, other := filepath.Join(t.TempDir(), "lib.so"), filepath.Join(t.TempDir(), "lib.so")
 	for _, name := range []string{path, other} {
@@ -39,8 +39,8 @@ func TestCodeFileReplaced(t *testing.T) {
 	}
 }
 
-// What a process has mapped is opened, though its name leads nowhere: in a chroot, where
-// names in the maps are those from outside, and once the file is deleted or replaced.
+// A mapped file can be opened even if its name leads nowhere: in a chroot, where the names in the maps are those from
+// outside, and after the file was deleted or replaced.
 func TestMappedFile(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED-NO-BPF: only root opens what another process has mapped")

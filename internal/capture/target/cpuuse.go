@@ -12,15 +12,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// CPUTime is how much CPU time (ns) a process has used, exact to the kernel's clock tick.
+// CPUTime returns how much CPU time (ns) a process has used, with the resolution of the kernel's clock tick.
 func CPUTime(pid int) (int64, error) {
 	text, err := procfs.ReadFile(procPath(pid, "stat"))
 	if err != nil {
 		return 0, procError(err)
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // the name may hold blanks
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may contain blanks
 	fields := strings.Fields(rest)
-	const utime, stime = 11, 12 // from the state on, which is field 3 of proc(5)
+	const utime, stime = 11, 12 // counted from the state, which is field 3 of proc(5)
 	if len(fields) <= stime {
 		return 0, errors.New("no CPU times in the state of a process")
 	}
@@ -31,17 +31,17 @@ func CPUTime(pid int) (int64, error) {
 	return clockTick * (ticks[0] + ticks[1]), nil
 }
 
-// Processors are those on which the first thread of a process may run.
+// Processors returns the processors on which the first thread of a process may run.
 func Processors(pid int) (unix.CPUSet, error) {
 	var set unix.CPUSet
 	err := unix.SchedGetaffinity(pid, &set)
 	return set, err
 }
 
-// BusyIdle is for how long (ns) a processor was busy and idle since boot.
+// BusyIdle is how long (ns) a processor was busy and idle since boot.
 type BusyIdle struct{ Busy, Idle int64 }
 
-// CPUs reads that of each processor, by its number.
+// CPUs reads these times for each processor, by its number.
 func CPUs() (map[int]BusyIdle, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -50,7 +50,7 @@ func CPUs() (map[int]BusyIdle, error) {
 	return parseCPUs(string(text)), nil
 }
 
-// parseCPUs reads the lines of /proc/stat that are about one processor each.
+// parseCPUs reads the lines of /proc/stat for single processors.
 func parseCPUs(text string) map[int]BusyIdle {
 	all := map[int]BusyIdle{}
 	for line := range strings.Lines(text) {

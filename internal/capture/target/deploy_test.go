@@ -12,7 +12,7 @@ import (
 	"kernel.org/pub/linux/libs/security/libcap/cap"
 )
 
-// pod is what a pod's specification says of the rights it has on its node.
+// pod is the part of a pod's specification about its rights on the node.
 type pod struct {
 	HostPID     bool  `yaml:"hostPID"`
 	HostNetwork bool  `yaml:"hostNetwork"`
@@ -84,8 +84,8 @@ func (p pod) machine(t *testing.T) machine {
 	return m
 }
 
-// In the pod of the DaemonSet the doctor finds nothing missing, and without any one of the rights that it looks at
-// it does: none of them is granted for nothing.
+// In the pod of the DaemonSet the doctor finds nothing missing. Without any one of the rights that it checks, it
+// does: none of them is granted unnecessarily.
 func TestDaemonSetGrantsWhatTheDoctorNeeds(t *testing.T) {
 	p := deployed(t)
 	for _, c := range examine(p.machine(t)) {
@@ -109,14 +109,14 @@ func TestDaemonSetGrantsWhatTheDoctorNeeds(t *testing.T) {
 	}
 }
 
-// It has no rights beyond those: it is not privileged, and all capabilities that are not named are dropped.
+// The pod has no other rights: it is not privileged, and all capabilities that are not listed are dropped.
 func TestDaemonSetHasNoMoreRights(t *testing.T) {
 	p := deployed(t)
 	rights := p.Containers[0].SecurityContext
 	if rights.Privileged || !slices.Equal(rights.Capabilities.Drop, []string{"ALL"}) || rights.RunAsUser == nil || *rights.RunAsUser != 0 {
 		t.Errorf("%+v", rights)
 	}
-	// What a running session keeps (capture.DropRights).
+	// The rights that a running session keeps (capture.DropRights).
 	want := []string{"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE"}
 	if !slices.Equal(rights.Capabilities.Add, want) {
 		t.Errorf("adds %v, want %v", rights.Capabilities.Add, want)

@@ -11,25 +11,25 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Check is one thing that dwell needs, or can use, and whether this machine has it.
+// Check is one thing that dwell needs or can use, and whether this machine has it.
 type Check struct {
 	Name     string
 	OK       bool
-	Required bool // without it nothing can be recorded
+	Required bool // nothing can be recorded without it
 	Detail   string
-	Remedy   string // what to do when not OK; else ""
+	Remedy   string // what to do if not OK; else ""
 }
 
 // Doctor examines this machine and the rights of the calling process. It changes
 // nothing.
 func Doctor() []Check { return examine(readMachine()) }
 
-// machine is what the checks are decided on.
+// machine is the data for the checks.
 type machine struct {
 	arch, release        string
 	btf                  error  // nil if the kernel describes its types
 	caps                 uint64 // effective capabilities
-	seccomp              bool   // a filter may forbid syscalls
+	seccomp              bool   // a filter may forbid system calls
 	initialUsers         bool   // in the machine's first user namespace
 	initialPIDs          bool   // in the machine's first pid namespace
 	lockdown             string // "none", "integrity", "confidentiality"; "" unknown
@@ -39,7 +39,7 @@ type machine struct {
 	tracefs              bool   // mounted and readable
 	pressure, throttling error
 	running              map[recording.Runtime]int // processes of this machine
-	rubies               []rubyBuild               // what those of Ruby run
+	rubies               []rubyBuild               // the builds of those that run Ruby
 }
 
 func readMachine() machine {
@@ -81,7 +81,7 @@ func ownRights() (caps uint64, seccomp bool) {
 	return caps, seccomp
 }
 
-// sysctl reads a kernel setting; "" if there is none.
+// sysctl reads a kernel setting; "" if it does not exist.
 func sysctl(name string) string {
 	text, err := os.ReadFile("/proc/sys/" + name)
 	if err != nil {
@@ -90,7 +90,7 @@ func sysctl(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// chosen is the word in brackets of "none [integrity] confidentiality".
+// chosen returns the word in brackets of "none [integrity] confidentiality".
 func chosen(text string) string {
 	_, rest, _ := strings.Cut(text, "[")
 	word, _, _ := strings.Cut(rest, "]")

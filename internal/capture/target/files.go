@@ -9,19 +9,19 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// Files remembers what was found in the files of programs and libraries: a hundred processes of one
-// executable cost one look into it. The zero value remembers nothing yet. It is safe for use by several
-// goroutines, which do not wait for each other: two that ask at once may both look.
+// Files caches what was found in the files of programs and libraries, so that a hundred processes of one executable
+// need only one examination. The zero value is an empty cache. Several goroutines may use it. They do not wait for
+// each other: two that ask at the same time may both examine the file.
 type Files struct {
-	Version string // the variable of a process's environment that says its version; "" none is looked at
+	Version string // the environment variable that contains a process's version; "": none is read
 
 	mu     sync.Mutex
 	known  map[question]answer
-	bytes  int // that known keeps, about
-	looked int // how often a file was looked into
+	bytes  int // approximate size of known
+	looked int // how often a file was examined
 }
 
-// question is what was asked of which file. One that was changed meanwhile is another one.
+// question is a question about a file. A file that was changed meanwhile is a different one.
 type question struct {
 	file FileID
 	what string
@@ -32,16 +32,16 @@ type answer struct {
 	err  error
 }
 
-// What is remembered at most; beyond it all is forgotten, and found again where it is needed.
+// Limits of the cache; beyond them everything is dropped, and determined again when needed.
 const (
 	maxAnswers    = 1024
 	maxRemembered = 64 << 20 // bytes
 )
 
-// largeAnswer is how many bytes make an answer one that Release drops.
+// largeAnswer is the size in bytes from which on Release drops an answer.
 const largeAnswer = 1 << 20
 
-// recall is the answer to a question about a file; the file is looked into where it is not known yet.
+// recall returns the answer to a question about a file; it examines the file if the answer is not known yet.
 func recall[T any](f *Files, of CodeFile, what string, look func(*elf.File) (T, error)) (T, error) {
 	q := question{of.ID, what}
 	f.mu.Lock()
@@ -77,7 +77,7 @@ func (f *Files) remember(q question, a answer) {
 	f.bytes += size
 }
 
-// bytes is about how much memory an answer takes; 0 for one that takes little.
+// bytes is the approximate size of an answer; 0 for a small one.
 func (a answer) bytes() int {
 	if large, ok := a.says.(interface{ bytes() int }); ok {
 		return large.bytes()
@@ -85,7 +85,7 @@ func (a answer) bytes() int {
 	return 0
 }
 
-// Release drops large answers. They are found again where a process that comes later needs them.
+// Release drops large answers. They are determined again if a later process needs them.
 func (f *Files) Release() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +99,7 @@ func (f *Files) Release() {
 	})
 }
 
-// lasting reports whether an error, if it is one, is due to what the file holds.
+// lasting reports whether there is no error, or the error is due to the content of the file.
 func lasting(err error) bool {
 	var form *elf.FormatError
 	return err == nil || errors.Is(err, elffile.ErrTooLarge) || errors.Is(err, ErrUnsupported) || errors.As(err, &form)

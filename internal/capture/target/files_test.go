@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A hundred processes of one executable cost one look into it; another version of it another one.
+// A hundred processes of one executable need one examination; another version of it needs another one.
 func TestAnExecutableIsLookedIntoOnce(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -25,7 +25,7 @@ func TestAnExecutableIsLookedIntoOnce(t *testing.T) {
 	}
 	run := func() int {
 		pid, _ := start(t, "sh", "-c", `echo ready; exec "$0" 65`, program)
-		for exeName(pid) != "worker" { // the shell has to become it
+		for exeName(pid) != "worker" { // the shell has to execute it first
 		}
 		return pid
 	}
@@ -65,7 +65,7 @@ func TestAnExecutableIsLookedIntoOnce(t *testing.T) {
 	}
 }
 
-// What is remembered is bounded, by number and by size.
+// The cache is bounded, by number and by size.
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	var files Files
 	large := image{values: map[string]uint64{string(make([]byte, maxRemembered/4)): 1}}
@@ -88,7 +88,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
-// Once programs are loaded, large answers are found again where they are needed.
+// Once programs are loaded, large answers are dropped, and determined again when needed.
 func TestLargeAnswersAreReleased(t *testing.T) {
 	var files Files
 	small, large := question{what: "small"}, question{what: "large"}

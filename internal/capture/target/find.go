@@ -13,9 +13,8 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// Find lists the processes whose comm, executable or first two arguments (base names
-// only) match the regular expression, by pid; never dwell itself. No match is
-// ErrNoProcess.
+// Find lists the processes whose comm, executable or first two arguments (base names only) match the regular
+// expression, by pid. It never lists dwell itself. No match is ErrNoProcess.
 func Find(pattern string) ([]Process, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -45,8 +44,8 @@ func Find(pattern string) ([]Process, error) {
 	return found, nil
 }
 
-// names are the texts that a pattern is matched with. Of the arguments only two base
-// names are looked at: the rest may hold secrets, and would match by accident.
+// names returns the texts against which a pattern is matched. Of the arguments it uses only two base names: the
+// others may contain secrets, and would match by accident.
 func names(comm, exe string, cmdline []byte) []string {
 	texts := []string{comm}
 	if exe != "" {
@@ -56,8 +55,8 @@ func names(comm, exe string, cmdline []byte) []string {
 		if i == 2 {
 			break
 		}
-		// A program may have replaced its arguments by a title with spaces
-		// ("puma 6.4 (tcp://0.0.0.0:80)"), whose first word is its name.
+		// A program may have replaced its arguments by a title with spaces ("puma 6.4 (tcp://0.0.0.0:80)"), whose
+		// first word is its name.
 		if word := strings.Fields(string(arg)); len(word) > 0 {
 			texts = append(texts, path.Base(word[0]))
 		}
@@ -65,8 +64,8 @@ func names(comm, exe string, cmdline []byte) []string {
 	return texts
 }
 
-// ourselves tells which processes are dwell: this one, what started it (sudo and
-// shells name it in their arguments), and others that run the same executable.
+// ourselves returns a function that reports which processes are dwell: this one, its ancestors (sudo and shells name
+// it in their arguments), and others that run the same executable.
 func ourselves() func(pid int) bool {
 	own := map[int]bool{}
 	for pid := os.Getpid(); pid > 1 && !own[pid]; {

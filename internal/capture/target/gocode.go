@@ -10,17 +10,16 @@ import (
 	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
-// GoCode is a function's machine code. Go moves stacks, and a probe that replaces a
-// return address, as the kernel's do, would crash the program: where a function ends is
-// found in its code.
+// GoCode is a function's machine code. Go moves stacks, so a probe that replaces a return address, as the kernel's
+// return probes do, would crash the program. Therefore the ends of a function are found in its code.
 type GoCode struct {
-	Returns []uint64 // in the file: of each instruction that returns
+	Returns []uint64 // offset in the file of each return instruction
 	calls   map[uint64][]uint64
 
 	callLength uint64
 }
 
-// CodeOf reads the code of one of the program's functions and takes it apart.
+// CodeOf reads and analyses the code of one of the program's functions.
 func (p *GoProgram) CodeOf(name string) (GoCode, error) {
 	f, ok := p.Functions[name]
 	if !ok {
@@ -42,7 +41,7 @@ func (p *GoProgram) CodeOf(name string) (GoCode, error) {
 	return takeApart(m.GoCode, code, f), nil
 }
 
-// processorOf is the processor that an opened program is for.
+// processorOf returns the processor for which an opened program is made.
 func processorOf(opened io.ReaderAt) (processor.Processor, error) {
 	file, err := elffile.New(opened)
 	if err != nil {
@@ -55,11 +54,10 @@ func processorOf(opened io.ReaderAt) (processor.Processor, error) {
 	return m, err
 }
 
-// maxFunction bounds how much code of a function is looked at, in bytes.
+// maxFunction bounds how much code of a function is read, in bytes.
 const maxFunction = 1 << 16
 
-// takeApart finds the returns and the calls in a function's code, up to an instruction
-// that is not understood.
+// takeApart finds the returns and the calls in a function's code, up to the first instruction that is not understood.
 func takeApart(m processor.GoCode, code []byte, f GoFunction) GoCode {
 	c := GoCode{calls: map[uint64][]uint64{}, callLength: m.CallLength}
 	returns, calls := m.Apart(code)
@@ -73,7 +71,7 @@ func takeApart(m processor.GoCode, code []byte, f GoFunction) GoCode {
 	return c
 }
 
-// Calls returns, in the file, where the code calls a function, and where it goes on.
+// Calls returns the file offsets where the code calls a function, and where it continues after that.
 func (c *GoCode) Calls(f GoFunction) (calls, after []uint64) {
 	for _, at := range c.calls[f.Address] {
 		calls = append(calls, at)

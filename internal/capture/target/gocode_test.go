@@ -17,8 +17,7 @@ func x86Code(t *testing.T) processor.GoCode {
 	return p.GoCode
 }
 
-// A function that calls another one and returns at two places; what follows a byte that
-// is no instruction is not looked at.
+// A function that calls another one and returns at two places; code after an invalid byte is not examined.
 func TestTakeApart(t *testing.T) {
 	code := []byte{
 		0x85, 0xc0, // test eax, eax
@@ -26,7 +25,7 @@ func TestTakeApart(t *testing.T) {
 		0xe8, 0x0b, 0x00, 0x00, 0x00, // call 0x1014
 		0xc3,       // ret
 		0x48, 0xc3, // ret, with a prefix
-		0x06, // none in 64 bits
+		0x06, // invalid in 64-bit mode
 		0xc3,
 	}
 	c := takeApart(x86Code(t), code, GoFunction{Address: 0x1000, Offset: 0x200})

@@ -7,8 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// maxDebugInfo bounds the debug information that is read into memory, in bytes; the
-// table of versions serves larger programs.
+// maxDebugInfo bounds the debug information that is read into memory, in bytes; for larger programs the table of
+// versions is used.
 const maxDebugInfo = 128 << 20
 
 // goFieldsFromDWARF reads the offsets from a program's own debug information.
@@ -66,8 +66,8 @@ func memberOffsets(r *dwarf.Reader) map[string]int64 {
 	}
 }
 
-// typeInfo opens only the sections that types need; nil if there are none or they
-// are too large. elf.File.DWARF would read all of them.
+// typeInfo opens only the sections that types need; nil if there are none or they are too large. elf.File.DWARF would
+// read all of them.
 func typeInfo(file *elf.File) (*dwarf.Data, error) {
 	info := file.Section(".debug_info")
 	if info == nil || info.Size > maxDebugInfo {

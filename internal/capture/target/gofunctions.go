@@ -11,23 +11,22 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// GoFunction is where a function of a Go program is.
+// GoFunction is the position of a function of a Go program.
 type GoFunction struct {
 	Address uint64 // as linked
 	Offset  uint64 // in the file
-	Size    uint64 // bytes of its code, with what fills it up
-	Probe   uint64 // in the file: the place near its entry at which a probe costs least
+	Size    uint64 // bytes of its code, including padding
+	Probe   uint64 // in the file: the place near its entry where a probe costs least
 }
 
 // GoProgram is the executable of a running Go program, as far as probes need it.
 type GoProgram struct {
 	File      CodeFile              // its executable
-	Functions map[string]GoFunction // by name; a function that the linker left out is absent
+	Functions map[string]GoFunction // by name; a function that the linker removed is absent
 }
 
-// GoFunctions finds functions of a running Go program by their names: by its symbols,
-// or where it is stripped by the table from which the runtime prints stacks. It fails
-// with ErrUnsupported where neither can be read.
+// GoFunctions finds functions of a running Go program by name. It uses the symbols, or if the program is stripped,
+// the table from which the runtime prints stacks. It fails with ErrUnsupported if neither can be read.
 func GoFunctions(pid int, names ...string) (GoProgram, error) {
 	p := GoProgram{Functions: map[string]GoFunction{}}
 	var file *elf.File
@@ -64,7 +63,7 @@ func GoFunctions(pid int, names ...string) (GoProgram, error) {
 	return p, nil
 }
 
-// fileOffset is where in the file the byte linked at an address is.
+// fileOffset returns the file offset of the byte linked at an address.
 func fileOffset(file *elf.File, address uint64) (uint64, bool) {
 	for _, p := range file.Progs {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address < p.Vaddr+p.Filesz {
@@ -80,7 +79,7 @@ func functionsBySymbol(file *elf.File, wanted map[string]bool, found map[string]
 		return fmt.Errorf("%w: its symbols: %w", ErrUnsupported, err)
 	}
 	for _, s := range symbols {
-		name, assembly := strings.CutSuffix(s.Name, ".abi0") // the table of functions has none
+		name, assembly := strings.CutSuffix(s.Name, ".abi0") // the table of functions does not contain the suffix
 		if _, have := found[name]; wanted[name] && elf.ST_TYPE(s.Info) == elf.STT_FUNC && !(assembly && have) {
 			found[name] = GoFunction{Address: s.Value, Size: s.Size}
 		}
@@ -88,8 +87,8 @@ func functionsBySymbol(file *elf.File, wanted map[string]bool, found map[string]
 	return nil
 }
 
-// functionsByTable reads the table of a program without symbols. What the table says
-// is relative to where Go's own code starts, which only the running program knows.
+// functionsByTable reads the table of a program without symbols. Addresses in the table are relative to the beginning
+// of Go's own code, which only the running program contains.
 func functionsByTable(pid int, file *elf.File, wanted map[string]bool, found map[string]GoFunction) error {
 	section := goTable(file)
 	if section == nil {
@@ -103,7 +102,7 @@ func functionsByTable(pid int, file *elf.File, wanted map[string]bool, found map
 	if err != nil {
 		return err
 	}
-	const head = 8 // then how many functions there are
+	const head = 8 // followed by the number of functions
 	if len(data) < head+8 || file.ByteOrder.Uint64(data[head:]) > uint64(len(data))/8 {
 		return fmt.Errorf("%w: its table of functions is cut", ErrUnsupported)
 	}
@@ -119,7 +118,7 @@ func functionsByTable(pid int, file *elf.File, wanted map[string]bool, found map
 	return nil
 }
 
-// goTable is the section that holds Go's table of functions.
+// goTable returns the section that contains Go's table of functions.
 func goTable(file *elf.File) *elf.Section {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := file.Section(name); s != nil {
@@ -135,9 +134,8 @@ const (
 	moduleText  = 176
 )
 
-// goTextStart finds the address, as linked, at which Go's own code starts: in the
-// running program's description of itself (moduledata), which begins with the address
-// of the table of functions.
+// goTextStart finds the linked address at which Go's own code begins. The running program's description of itself
+// (moduledata) contains it; moduledata begins with the address of the table of functions.
 func goTextStart(pid int, file *elf.File, table uint64) (uint64, error) {
 	bias, err := loadBias(pid, file)
 	if err != nil {
@@ -160,9 +158,8 @@ func goTextStart(pid int, file *elf.File, table uint64) (uint64, error) {
 	return start, nil
 }
 
-// searchModule calls found with each place in a program's data that holds the address
-// of its table of functions, as its description of itself does first of all, until it
-// returns true.
+// searchModule calls found with each place in a program's data that contains the address of its table of functions,
+// as moduledata does at its beginning, until found returns true.
 func searchModule(pid int, file *elf.File, table uint64, found func(memory, uint64) bool) error {
 	bias, err := loadBias(pid, file)
 	if err != nil {
@@ -185,7 +182,7 @@ func searchModule(pid int, file *elf.File, table uint64, found func(memory, uint
 	return nil
 }
 
-// loadBias is what a program's addresses differ by from those in its file.
+// loadBias returns the difference between a program's addresses in memory and in its file.
 func loadBias(pid int, file *elf.File) (uint64, error) {
 	if file.Type != elf.ET_DYN {
 		return 0, nil
@@ -197,10 +194,10 @@ func loadBias(pid int, file *elf.File) (uint64, error) {
 	return entry - file.Entry, nil
 }
 
-// auxEntry is AT_ENTRY: where the program was entered.
+// auxEntry is AT_ENTRY: the program's entry point.
 const auxEntry = 9
 
-// auxiliary reads a value that the kernel gave a program when it started.
+// auxiliary reads a value that the kernel passed to a program when it started.
 func auxiliary(pid int, kind uint64) (uint64, error) {
 	data, err := procfs.ReadFile(procPath(pid, "auxv"))
 	if err != nil {

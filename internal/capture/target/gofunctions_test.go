@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Functions of programs built in every usual way: what the table tells of a stripped
-// program must be what the symbols tell of the same program.
+// Functions of programs built in every usual way: the table of a stripped program must agree with the symbols of the
+// same program.
 func TestGoFunctions(t *testing.T) {
 	const parked, absent = "runtime.gopark", "net/http.(*persistConn).roundTrip"
 	for _, b := range []struct {

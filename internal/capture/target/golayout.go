@@ -8,16 +8,15 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// GoLayout says where the Go runtime keeps the ids of goroutines. All offsets are in
-// bytes.
+// GoLayout says where the Go runtime keeps the ids of goroutines. All offsets are in bytes.
 //
 // The g that runs on a thread is at *(thread pointer + TLS), or in a register on arm64. It may be the thread's
-// scheduler stack (g0): the goroutine is then *(*(g+M)+CurG), zero when none.
+// scheduler stack (g0): then the goroutine is *(*(g+M)+CurG), zero if there is none.
 type GoLayout struct {
 	Version string // of Go, as in "go1.26.1"
-	TLS     int64  // of g from the thread pointer; mostly -8 on x86-64, 0 on arm64
+	TLS     int64  // of g from the thread pointer; usually -8 on x86-64, 0 on arm64
 	GoFields
-	Source string // "dwarf" or "table": what GoFields rests on
+	Source string // "dwarf" or "table": the source of GoFields
 }
 
 // GoFields are the offsets of fields in the runtime's structs g and m.
@@ -28,14 +27,13 @@ type GoFields struct {
 	CurG       int64 // of m.curg
 }
 
-// placeOfG finds where a program keeps its g, from the thread pointer; 0 on arm64, where that is
-// a register.
+// placeOfG finds where a program keeps its g, relative to the thread pointer; 0 on arm64, where it is in a register.
 func placeOfG(file *elf.File) (int64, error) {
 	switch file.Machine {
 	case elf.EM_X86_64:
 		return goTLS(file)
 	case elf.EM_AARCH64:
-		// C uses the register for what it likes, and Go keeps its g elsewhere meanwhile.
+		// C code uses the register for other purposes, and Go keeps its g elsewhere meanwhile.
 		if libraries, err := elffile.ImportedLibraries(file); err != nil || len(libraries) > 0 {
 			return 0, fmt.Errorf("%w: goroutines of a program that uses cgo, on arm64 (built with CGO_ENABLED=0 they are seen)", ErrUnsupported)
 		}
@@ -44,8 +42,8 @@ func placeOfG(file *elf.File) (int64, error) {
 	return 0, fmt.Errorf("%w: Go on %v (x86-64 and arm64 only)", ErrUnsupported, file.Machine)
 }
 
-// GoOffsets finds the layout of a running Go program from its executable. It fails
-// with ErrUnsupported where the version is unknown or goroutines cannot be found.
+// GoOffsets finds the layout of a running Go program from its executable. It fails with ErrUnsupported if the version
+// is unknown or goroutines cannot be found.
 func GoOffsets(pid int) (GoLayout, error) {
 	layout, err := goOffsets(procPath(pid, "exe"))
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"testing"
 )
 
-// Programs built in every usual way: the ids read from a live thread at the offsets
-// found must be those that the program prints, and debug information must agree with
-// the table.
+// Programs built in every usual way: the ids read from a live thread at the offsets found must equal those that the
+// program prints, and debug information must agree with the table.
 func TestGoOffsets(t *testing.T) {
 	builds := []struct {
 		name, cgo string
@@ -108,8 +107,7 @@ func TestGoVersionsByName(t *testing.T) {
 	}
 }
 
-// Loads of g in the two forms that linkers leave; positive offsets and single
-// accidents are no such loads.
+// Loads of g in the two forms that linkers produce; positive offsets and single coincidences are not such loads.
 func TestTLSFromCode(t *testing.T) {
 	direct := "\x64\x4c\x8b\x34\x25\x60\xfe\xff\xff"
 	pie := "\x49\xc7\xc6\xf8\xff\xff\xff\x64\x4d\x8b\x36"
@@ -142,7 +140,7 @@ func TestGoDWARFWithoutGo(t *testing.T) {
 	}
 }
 
-// start runs a program until the test ends and returns its first line of output.
+// start runs a program until the test ends, and returns its first line of output.
 func start(t *testing.T, name string, args ...string) (pid int, line string) {
 	t.Helper()
 	return startCmd(t, exec.Command(name, args...))
@@ -169,7 +167,7 @@ func startCmd(t *testing.T, cmd *exec.Cmd) (pid int, line string) {
 	return cmd.Process.Pid, strings.TrimSpace(line)
 }
 
-// stopped reads the registers of a thread; only here is a thread stopped.
+// stopped reads the registers of a thread; only this test stops a thread.
 func stopped(t *testing.T, tid int) syscall.PtraceRegs {
 	t.Helper()
 	runtime.LockOSThread()

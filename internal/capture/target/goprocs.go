@@ -7,15 +7,14 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// GoResize is the function of Go's runtime that begins by reading how many goroutines can
-// run at once.
+// GoResize is the function of Go's runtime that begins by reading how many goroutines can run at once.
 const GoResize = "runtime.procresize"
 
-// maxProcs is the most that Go allows on any machine that there is.
+// maxProcs is the maximum that Go allows on any existing machine.
 const maxProcs = 1 << 16
 
-// ProcsAddress returns where, as linked, a program keeps its GOMAXPROCS: what GoResize reads
-// first. 0 if that cannot be told.
+// ProcsAddress returns the linked address of a program's GOMAXPROCS: what GoResize reads first. 0 if it cannot be
+// determined.
 func (p *GoProgram) ProcsAddress() uint64 {
 	f, ok := p.Functions[GoResize]
 	if !ok {
@@ -37,7 +36,7 @@ func (p *GoProgram) ProcsAddress() uint64 {
 	return m.GoCode.FirstRead(code, f.Address)
 }
 
-// GoProcs reads the GOMAXPROCS of a running process, which is at an address as linked.
+// GoProcs reads the GOMAXPROCS of a running process; address is the linked address.
 func GoProcs(pid int, exe CodeFile, address uint64) (int64, error) {
 	file, opened, err := exe.openELF()
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
-// maxPrologue bounds the instructions with which the compiler lets a function begin,
-// in bytes.
+// maxPrologue bounds the instructions with which the compiler begins a function, in bytes.
 const maxPrologue = 64
 
-// probeAt is how far from the entry of a function a probe is to be put.
+// probeAt returns the offset from a function's entry at which to place a probe.
 func probeAt(file *elf.File, f GoFunction) uint64 {
 	m, err := processor.Of(file)
 	if err != nil {

@@ -19,25 +19,25 @@ import (
 
 // GoFrame is a place in the source of a Go program.
 type GoFrame struct {
-	Function string // with its package
+	Function string // including its package
 	File     string
-	Line     int    // 0 not known
-	Module   string // of the main module, where it is a released version: that, as File has it
+	Line     int    // 0: not known
+	Module   string // the main module if it is a released version, as in File
 }
 
-// GoTable tells which places in the source the addresses of a running Go program are,
-// from the table by which its runtime prints stacks: stripping does not remove that.
+// GoTable maps the addresses of a running Go program to source places. It reads the table from which the runtime
+// prints stacks, which stripping does not remove.
 type GoTable struct {
 	*goCode
-	bias uint64 // from addresses as linked to those in the process
+	bias uint64 // difference between addresses in the process and linked addresses
 }
 
-// goCode is the table of an executable: all processes that run it share it, because it
-// may be tens of megabytes.
+// goCode is the table of an executable. All processes that run the executable share it, because it may have tens of
+// megabytes.
 type goCode struct {
 	text    uint64 // as linked
 	data    []byte // the table
-	funcs   []byte // entry and offset of each function, and the end of the last
+	funcs   []byte // entry and offset of each function, and the end of the last one
 	count   int
 	names   []byte
 	units   []byte
@@ -45,15 +45,15 @@ type goCode struct {
 	values  []byte
 	details []byte
 	tables  funcData
-	quantum uint32 // of addresses in the tables by address: what instructions are a multiple of
-	module  string // the main module, as paths of its files have it; "" not a released version
+	quantum uint32 // unit of addresses in the tables by address: instruction sizes are multiples of it
+	module  string // the main module, as in the paths of its files; "": not a released version
 }
 
-// funcData reads what the table refers to: the trees of inlined calls. It is nil where
-// they cannot be found; frames of inlined functions are missing then.
+// funcData reads data to which the table refers: the trees of inlined calls. It is nil if they cannot be found;
+// frames of inlined functions are missing then.
 type funcData func(offset uint32, into []byte) bool
 
-// The table's form since Go 1.20. Older programs have no frames of locks.
+// The table's format since Go 1.20. Older programs have no frames of locks.
 const (
 	tableMagic  = 0xfffffff1
 	tableHeader = 72
@@ -62,14 +62,14 @@ const (
 // Offsets in moduledata, the same since Go 1.20.
 const moduleFuncData = 320
 
-// GoTables opens tables. What it read of an executable is kept as long as a GoTable of
-// it is in use. The zero GoTables is ready to use, by one goroutine.
+// GoTables opens tables. It keeps the table of an executable as long as a GoTable of it is in use. The zero GoTables
+// is ready to use, by one goroutine.
 type GoTables struct {
 	files map[FileID]weak.Pointer[goCode]
 }
 
-// Open reads the table of a running Go program. It fails with ErrUnsupported where that
-// is not known, with ErrNoProcess where the process has ended.
+// Open reads the table of a running Go program. It fails with ErrUnsupported if the format is unknown, and with
+// ErrNoProcess if the process has ended.
 func (g *GoTables) Open(pid int) (*GoTable, error) {
 	t, err := g.open(pid)
 	if err != nil {
@@ -103,8 +103,8 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 	return &GoTable{code, bias}, nil
 }
 
-// mainModule returns the module that a program's main package is of, with its version, as the paths of its files
-// have it where it was built from a released one (go install example.com/app@v1.2.0); "" where it was not.
+// mainModule returns the module of a program's main package, with its version, as in the paths of its files. It
+// returns "" unless the program was built from a released version (go install example.com/app@v1.2.0).
 func mainModule(file io.ReaderAt) string {
 	info, err := buildinfo.Read(file)
 	if err != nil {
@@ -120,7 +120,7 @@ func released(m debug.Module) string {
 	return m.Path + "@" + m.Version
 }
 
-// keep remembers the table of an executable as long as it is in use.
+// keep caches the table of an executable as long as it is in use.
 func (g *GoTables) keep(key FileID, code *goCode) {
 	if g.files == nil {
 		g.files = map[FileID]weak.Pointer[goCode]{}
@@ -150,7 +150,7 @@ func readGoCode(pid int, file *elf.File, bias uint64) (*goCode, error) {
 	return t, nil
 }
 
-// parseGoTable cuts the table into its parts.
+// parseGoTable splits the table into its parts.
 func parseGoTable(data []byte) (*goCode, error) {
 	if len(data) < tableHeader || binary.LittleEndian.Uint32(data) != tableMagic || data[7] != 8 {
 		return nil, fmt.Errorf("%w: its table of functions is not of Go 1.20 or later", ErrUnsupported)
@@ -172,14 +172,14 @@ func parseGoTable(data []byte) (*goCode, error) {
 	return t, nil
 }
 
-// readSection is a section of which all is in memory.
+// readSection is a section with its complete data in memory.
 type readSection struct {
 	*elf.Section
 	data []byte
 }
 
-// goFuncData finds the trees of inlined calls by the running program's description of
-// itself: they are behind the table since Go 1.26, and with constants before.
+// goFuncData finds the trees of inlined calls, using the running program's description of itself. They follow the
+// table since Go 1.26, and are among the constants before.
 func goFuncData(pid int, file *elf.File, table readSection, bias uint64) funcData {
 	base := uint64(0)
 	err := searchModule(pid, file, table.Addr+bias, func(mem memory, at uint64) bool {
@@ -212,7 +212,7 @@ func goFuncData(pid int, file *elf.File, table readSection, bias uint64) funcDat
 		return nil
 	}
 	if data = data[from:]; section != table.Section {
-		data = slices.Clone(data) // else it keeps all constants
+		data = slices.Clone(data) // otherwise all constants stay in memory
 	}
 	return func(offset uint32, into []byte) bool {
 		if uint64(offset)+uint64(len(into)) > uint64(len(data)) {
@@ -225,18 +225,18 @@ func goFuncData(pid int, file *elf.File, table readSection, bias uint64) funcDat
 
 // goFunc is a function in the table.
 type goFunc struct {
-	entry uint32 // from the start of the text
+	entry uint32 // from the beginning of the text
 	raw   []byte // its description
 }
 
-// Fields of a function's description, in 4-byte words from its start.
+// Fields of a function's description, in 4-byte words from its beginning.
 const (
 	funcName      = 1
 	funcFiles     = 5
 	funcLines     = 6
-	funcPCData    = 7 // how many tables by address follow
+	funcPCData    = 7 // number of the tables by address that follow
 	funcUnit      = 8
-	funcFuncDatas = 43 // the byte that says how many references follow those
+	funcFuncDatas = 43 // the byte with the number of references after those
 	funcSize      = 44
 
 	pcDataInlined   = 2
@@ -251,7 +251,7 @@ func (f goFunc) word(i int) uint32 {
 	return binary.LittleEndian.Uint32(f.raw[4*i:])
 }
 
-// function finds the function that an address, from the start of the text, is in.
+// function finds the function that contains an address, counted from the beginning of the text.
 func (t *goCode) function(pc uint32) (goFunc, bool) {
 	entry := func(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[8*i:]) }
 	i := sort.Search(t.count+1, func(k int) bool { return entry(k) > pc }) - 1
@@ -265,12 +265,11 @@ func (t *goCode) function(pc uint32) (goFunc, bool) {
 	return goFunc{entry: entry(i), raw: t.details[at:]}, true
 }
 
-// maxInlined bounds how deep calls are inlined into each other.
+// maxInlined bounds the depth of inlined calls.
 const maxInlined = 64
 
-// Frames returns the functions that an address in the process is in, the innermost
-// inlined one first; nil if it is not Go code. The address of a caller is where it goes
-// on: one is to be taken from it.
+// Frames returns the functions that contain an address in the process, the innermost inlined one first; nil if it is
+// not Go code. For the address of a caller, which is its return address, subtract one.
 func (t *GoTable) Frames(address uint64) []GoFrame {
 	at := address - t.bias - t.text
 	if at > 1<<32-1 {
@@ -299,11 +298,10 @@ func (t *GoTable) Frames(address uint64) []GoFrame {
 	return frames
 }
 
-// Linked returns what Frames does, of an address as the program was linked.
+// Linked is Frames for a linked address.
 func (t *GoTable) Linked(address uint64) []GoFrame { return t.Frames(address + t.bias) }
 
-// inlined returns the function that is inlined at an address, and an address from the
-// entry on that is of its call.
+// inlined returns the function that is inlined at an address, and an address, relative to the entry, of its call.
 func (t *goCode) inlined(f goFunc, pc uint32) (name string, parent uint32, ok bool) {
 	count := f.word(funcPCData)
 	if t.tables == nil || count <= pcDataInlined || int(f.raw[funcFuncDatas]) <= funcDataInlined {
@@ -323,7 +321,7 @@ func (t *goCode) inlined(f goFunc, pc uint32) (name string, parent uint32, ok bo
 
 func (t *goCode) name(at uint32) string { return text(t.names, uint64(at)) }
 
-// file is the name of the source file of an address.
+// file returns the name of the source file of an address.
 func (t *goCode) file(f goFunc, pc uint32) string {
 	n := t.value(f, f.word(funcFiles), pc)
 	at := 4 * (uint64(f.word(funcUnit)) + uint64(max(0, n)))
@@ -345,8 +343,8 @@ func text(data []byte, at uint64) string {
 	return string(data[:end])
 }
 
-// value looks an address up in one of a function's tables by address: pairs of what the
-// value grows by and how far it holds. -1 if there is none.
+// value looks up an address in one of a function's tables by address: pairs of an increment of the value and the
+// length for which it holds. It returns -1 if there is none.
 func (t *goCode) value(f goFunc, table, pc uint32) int32 {
 	if table == 0 || uint64(table) >= uint64(len(t.values)) {
 		return -1

@@ -49,8 +49,8 @@ func main() {
 }
 `
 
-// The places of addresses are those that the runtime itself would print, functions that
-// were inlined into others included, whether or not the program has symbols.
+// The places of addresses equal those that the runtime would print, including inlined functions, whether or not the
+// program has symbols.
 func TestGoTableNamesInlinedFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -86,7 +86,7 @@ func TestGoTableNamesInlinedFunctions(t *testing.T) {
 	}
 }
 
-// The lines of every address of a function are those that Go's own reader of tables tells.
+// The lines of every address of a function equal those of Go's own table reader.
 func TestGoTableOfEachProcessor(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		t.Run(arch, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestGoTableOfEachProcessor(t *testing.T) {
 			if len(seen) < 3 {
 				t.Errorf("only the lines %v", seen)
 			}
-			for i := range want.Funcs { // behind some there is room that no line is of
+			for i := range want.Funcs { // some are followed by space that belongs to no line
 				if got := table.Frames(want.Funcs[i].Entry - 1); len(got) > 0 && got[0].Line < 0 {
 					t.Fatalf("before %s: line %d", want.Funcs[i].Name, got[0].Line)
 				}
@@ -131,7 +131,7 @@ func TestGoTableOfEachProcessor(t *testing.T) {
 	}
 }
 
-// started builds the program and runs it; it returns its pid and the line that it prints.
+// started builds and runs the program; it returns its pid and the line that it prints.
 func started(t *testing.T, flags []string) (pid int, line string) {
 	t.Helper()
 	it := exec.Command(built(t, flags))

@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// maxCode bounds the code that is looked through, in bytes; the runtime comes early.
+// maxCode bounds the code that is searched, in bytes; the runtime is near the beginning.
 const maxCode = 64 << 20
 
-// goTLS finds where, from the thread pointer, a Go program keeps the current g.
-// The code itself tells, stripped or not: whatever calls into Go from assembly loads
-// g into R14 first. Without such code the layout of the TLS segment decides.
+// goTLS finds where, relative to the thread pointer, a Go program keeps the current g. The code itself shows it,
+// stripped or not: assembly code that calls into Go loads g into R14 first. Without such code the layout of the TLS
+// segment decides.
 func goTLS(file *elf.File) (int64, error) {
 	for _, p := range file.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 {
@@ -35,13 +35,13 @@ func goTLS(file *elf.File) (int64, error) {
 	return -8, nil // the only variable, or the linker's fixed slot
 }
 
-// tlsFromCode looks for loads of g and returns the offset that they agree on. The
-// first few suffice; one that differs would not be a load of g.
+// tlsFromCode looks for loads of g and returns the offset on which they agree. The first few are sufficient; if one
+// differs, the code is not a load of g.
 func tlsFromCode(code []byte) (int64, bool) {
 	const enough = 8
 	// Every form ends in a 32-bit signed offset from FS:
-	//   64 4c 8b 34 25 <offset>          mov r14, fs:offset
-	//   49 c7 c6 <offset> 64 4d 8b 36    mov r14, offset; mov r14, fs:[r14]  (PIE)
+	//	64 4c 8b 34 25 <offset>          mov r14, fs:offset
+	//	49 c7 c6 <offset> 64 4d 8b 36    mov r14, offset; mov r14, fs:[r14]  (PIE)
 	forms := []struct{ before, after []byte }{
 		{[]byte{0x64, 0x4c, 0x8b, 0x34, 0x25}, nil},
 		{[]byte{0x49, 0xc7, 0xc6}, []byte{0x64, 0x4d, 0x8b, 0x36}},

@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// goVersions are the layouts of released versions of Go on 64-bit machines, by minor
-// version; they have not changed between patch releases. Read with DWARF from
-// programs built by each version.
+// goVersions are the layouts of released versions of Go on 64-bit machines, by minor version; they have not changed
+// between patch releases. They were read with DWARF from programs built by each version.
 func goVersions() map[int]GoFields {
 	return map[int]GoFields{
 		17: {Goid: 152, ParentGoid: -1, M: 48, CurG: 192},
@@ -23,8 +22,8 @@ func goVersions() map[int]GoFields {
 	}
 }
 
-// goFieldsOf looks up a version as a program's build information gives it. Of a
-// development version nothing is known: its layout lies between two releases.
+// goFieldsOf looks up a version given in a program's build information. The layout of a development version is
+// unknown: it may be between two releases.
 func goFieldsOf(version string) (GoFields, bool) {
 	release := regexp.MustCompile(`^go1\.([0-9]+)($|[^0-9])`).FindStringSubmatch(version)
 	if release == nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Host samples the counters of the machine, and of the cgroup and the network
-// namespace of a process. A counter that cannot be read stays 0 and is named in the
-// second result, by the codes host-cpu, host-pressure, host-throttling and
+// Host samples the counters of the machine, and of the cgroup and the network namespace of a process. A counter that
+// cannot be read stays 0; the second result names it by one of the codes host-cpu, host-pressure, host-throttling and
 // host-overflows.
 func Host(pid int) (recording.Host, []recording.Missing) {
 	var h recording.Host
@@ -79,8 +78,7 @@ func parsePressure(text string) (int64, error) {
 	return 0, errors.New("no total in the pressure file")
 }
 
-// parseNetstat reads one counter of /proc/PID/net/netstat, where a line of names
-// precedes each line of values.
+// parseNetstat reads one counter of /proc/PID/net/netstat, where a line of names precedes each line of values.
 func parseNetstat(text, group, counter string) (int64, error) {
 	var names []string
 	for line := range strings.Lines(text) {

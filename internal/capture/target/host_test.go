@@ -11,8 +11,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Counters of this machine exist and do not run backwards while a loop is busy for
-// more than the kernel's resolution.
+// Counters of this machine exist, and do not decrease while a loop is busy for longer than the kernel's resolution.
 func TestHost(t *testing.T) {
 	before, missing := Host(os.Getpid())
 	for _, m := range missing {
@@ -119,8 +118,8 @@ func TestParseNetstat(t *testing.T) {
 	}
 }
 
-// Version 2 alone, version 1 alone, both mounted with the cpu controller in version 1,
-// and the part that a container sees.
+// Version 2 only, version 1 only, both mounted with the cpu controller in version 1, and the part that a container
+// sees.
 func TestCPUGroup(t *testing.T) {
 	const (
 		v2     = "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"

@@ -14,8 +14,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A program runs as it always did, and claims to export a gigabyte of symbols: to look at its process costs no
-// more than to look at another, and tells the rest.
+// A program runs normally but claims to export a gigabyte of symbols: examining its process costs no more than
+// examining others, and yields the other data.
 func TestAProgramThatClaimsGigabytes(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -27,9 +27,9 @@ func TestAProgramThatClaimsGigabytes(t *testing.T) {
 	}
 	const claim = 1 << 30
 	at := uint64(len(program)+7) &^ 7
-	binary.LittleEndian.PutUint64(program[0x28:], at) // where the sections are told of
-	binary.LittleEndian.PutUint16(program[0x3c:], 2)  // how many there are
-	binary.LittleEndian.PutUint16(program[0x3e:], 0)  // they have no names
+	binary.LittleEndian.PutUint64(program[0x28:], at) // offset of the section headers
+	binary.LittleEndian.PutUint16(program[0x3c:], 2)  // their number
+	binary.LittleEndian.PutUint16(program[0x3e:], 0)  // no names
 	path := filepath.Join(t.TempDir(), "claims")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {

@@ -12,26 +12,26 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// imageKind is what to look for in a process: a runtime that is a library, or the executable.
+// imageKind says what to look for in a process: a runtime that is a library, or the executable.
 type imageKind struct {
 	what    string
 	library func(name string) bool // whether a mapped file is the runtime as a library
 }
 
-// image is the file that holds the code of a runtime: the executable, or a library.
+// image is the file with the code of a runtime: the executable, or a library.
 type image struct {
 	file    CodeFile
 	name    string
 	machine elf.Machine
-	bias    uint64            // from addresses in the file to those in the process
+	bias    uint64            // difference between addresses in the process and in the file
 	values  map[string]uint64 // addresses of its own symbols
 	loads   []elf.ProgHeader
 
-	relocated bool     // it may be loaded anywhere
+	relocated bool     // it may be loaded at any address
 	needs     []string // libraries
 }
 
-// bytes is about how much memory it takes.
+// bytes is its approximate memory size.
 func (i image) bytes() int {
 	const entry = 64 // of a map
 	n := 0
@@ -75,8 +75,8 @@ func (f *Files) loadedImage(pid int, kind imageKind) (image, error) {
 	return image{}, fmt.Errorf("%w: cannot tell where %s is loaded", ErrUnsupported, found.name)
 }
 
-// imageFile is the file in which a runtime is looked for, and its name in the maps: a
-// library if one is mapped, or the executable.
+// imageFile returns the file that may contain a runtime, and its name in the maps: a library if one is mapped, else
+// the executable.
 func imageFile(pid int, kind imageKind, maps []mapping) (mapped string, file CodeFile, err error) {
 	for _, m := range maps {
 		if kind.library(m.name) {
@@ -103,7 +103,7 @@ func readImage(f *elf.File, what string) (image, error) {
 	found := image{machine: f.Machine, values: map[string]uint64{}, relocated: f.Type == elf.ET_DYN}
 	needs, _ := elffile.ImportedLibraries(f)
 	for _, name := range needs {
-		found.needs = append(found.needs, strings.Clone(name)) // else it keeps the names of all
+		found.needs = append(found.needs, strings.Clone(name)) // otherwise it keeps all names in memory
 	}
 	for _, s := range symbols {
 		if s.Section != elf.SHN_UNDEF {
@@ -118,7 +118,7 @@ func readImage(f *elf.File, what string) (image, error) {
 	return found, nil
 }
 
-// fileOffset is where in the file the byte loaded at an address is.
+// fileOffset returns the file offset of the byte loaded at an address.
 func (i image) fileOffset(address uint64) (uint64, bool) {
 	for _, p := range i.loads {
 		if address >= p.Vaddr && address < p.Vaddr+p.Filesz {
@@ -128,7 +128,7 @@ func (i image) fileOffset(address uint64) (uint64, bool) {
 	return 0, false
 }
 
-// onlyX86 says that what tells of C++ and C code is not known for other processors yet.
+// onlyX86 returns an error on processors for which C and C++ code cannot be interpreted yet.
 func (i image) onlyX86() error {
 	if i.machine == elf.EM_X86_64 {
 		return nil

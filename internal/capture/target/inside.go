@@ -15,11 +15,12 @@ import (
 
 // Insiders are the processes of a container, a pod or a unit.
 type Insiders struct {
-	Processes []Process // by pid; never dwell itself, nor what started it
-	What      string    // which it is
-	Groups    []string  // their control groups, as /proc/PID/cgroup has them: "0::/system.slice/x.service" is ":/system.slice/x.service"
-	// Entered lists who came since it was last asked for, first of all who is there, whoever started it: what
-	// starts in a container that runs is no child of it. It is to be asked by one goroutine, and costs little.
+	Processes []Process // by pid; never dwell itself, nor its ancestors
+	What      string    // which container, pod or unit it is
+	Groups    []string  // their control groups, written as in /proc/PID/cgroup: "0::/system.slice/x.service" is ":/system.slice/x.service"
+	// Entered lists the processes that came since the last call; the first call lists all. It finds them whoever
+	// started them: a process that is started in a running container is not a child of its processes. Only one
+	// goroutine may call it; it costs little.
 	Entered func() ([]int, error)
 }
 
@@ -34,7 +35,7 @@ func Inside(c container.Choice) (in Insiders, err error) {
 		if self(pid) {
 			continue
 		}
-		if p, err := look.Info(pid); err == nil { // else it ended meanwhile
+		if p, err := look.Info(pid); err == nil { // otherwise it ended meanwhile
 			in.Processes = append(in.Processes, p)
 		}
 	}
@@ -51,15 +52,15 @@ func Inside(c container.Choice) (in Insiders, err error) {
 	return in, nil
 }
 
-// gate tells who enters control groups.
+// gate detects processes that enter control groups.
 type gate struct {
 	dirs []string
 	err  error          // why they are not known
-	ours func(int) bool // which processes are left alone
-	in   map[int]bool   // who was there when it was last asked
+	ours func(int) bool // processes to ignore
+	in   map[int]bool   // members at the last call
 }
 
-// entered is Insiders.Entered.
+// entered implements Insiders.Entered.
 func (g *gate) entered() (came []int, err error) {
 	if g.err != nil {
 		return nil, g.err
@@ -79,13 +80,13 @@ func (g *gate) entered() (came []int, err error) {
 	return came, err
 }
 
-// Bounds of what is read of control groups at once.
+// Limits for one reading of control groups.
 const (
 	maxGroups  = 256
 	maxMembers = 8192
 )
 
-// membersOf lists the processes in control groups and in those below them. A group that is gone has none.
+// membersOf lists the processes in control groups and in the groups below them. A group that is gone has none.
 func membersOf(dirs []string) (pids []int, err error) {
 	todo := append([]string(nil), dirs...)
 	for i := 0; i < len(todo); i++ {
@@ -97,7 +98,7 @@ func membersOf(dirs []string) (pids []int, err error) {
 			return pids, err
 		}
 		for line := range strings.Lines(string(text)) {
-			if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 0 { // 0: in another namespace of pids
+			if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 0 { // 0: in another pid namespace
 				pids = append(pids, pid)
 			}
 		}
@@ -105,7 +106,7 @@ func membersOf(dirs []string) (pids []int, err error) {
 		if err != nil {
 			continue
 		}
-		const bare = 2 // links of a directory with none below; some file systems do not count them
+		const bare = 2 // links of a directory without subdirectories; some file systems do not count them
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Nlink == bare {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target/container"
 )
 
-// Who enters a control group, or one below it, is told of once; who is left alone, never.
+// A process that enters a control group, or one below it, is reported once; ignored processes are never reported.
 func TestWhoEnteredAGroup(t *testing.T) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestWhoEnteredAGroup(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		for until := time.Now().Add(10 * time.Second); os.Remove(below) != nil && time.Now().Before(until); {
-			time.Sleep(10 * time.Millisecond) // the last process leaves its group a moment after its end
+			time.Sleep(10 * time.Millisecond) // the last process leaves its group shortly after it ends
 		}
 		os.Remove(group)
 	})
@@ -65,7 +65,7 @@ func TestWhoEnteredAGroup(t *testing.T) {
 	}
 }
 
-// A container that sees only a part of the hierarchy finds what is in it, and not what is beside.
+// A container that sees only a part of the hierarchy finds what is in that part, and nothing else.
 func TestDirectoriesOfGroups(t *testing.T) {
 	if dirs, err := groupDirs([]container.Group{{Path: "/no/such/group"}}); err == nil {
 		t.Errorf("%v", dirs)

@@ -6,28 +6,28 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// Look is one look at many processes: what they share is read once. It holds for that moment, and is to be used
-// by one goroutine.
+// Look is one examination of many processes: shared data is read once. It is valid for a short time, and for one
+// goroutine.
 type Look struct {
 	files    *Files
 	programs map[program]identified
-	tables   map[uint32][]tcpRow // of network namespaces: to read one takes the kernel milliseconds, whatever is in it
+	tables   map[uint32][]tcpRow // of network namespaces: reading one takes the kernel milliseconds, however small it is
 }
 
-// Look begins to look at processes.
+// Look begins an examination of processes.
 func (f *Files) Look() *Look { return &Look{files: f} }
 
-// program is where an executable is, as the kernel says, without touching the file.
+// program is the place of an executable, as reported by the kernel, which does not touch the file.
 type program struct{ mounts, path string }
 
-// identified is which file that is, or why that is not known.
+// identified is the identity of the file, or why it is not known.
 type identified struct {
 	id  FileID
 	err error
 }
 
-// executable is what a process runs. It is asked for once of all processes that run what is at one place: a
-// file system that does not answer is waited for.
+// executable returns the executable of a process. Processes whose executable is at the same place share one lookup,
+// because a file system that does not answer delays it.
 func (l *Look) executable(pid int) (CodeFile, error) {
 	exe := procPath(pid, "exe")
 	at, sure := programOf(pid)
@@ -35,7 +35,7 @@ func (l *Look) executable(pid int) (CodeFile, error) {
 		return CodeFile{exe, known.id}, known.err
 	}
 	file, err := codeFile(exe)
-	if again, same := programOf(pid); sure && same && again == at && (lasting(err) || unread(err) != nil) { // else it runs another by now
+	if again, same := programOf(pid); sure && same && again == at && (lasting(err) || unread(err) != nil) { // otherwise it runs another one by now
 		if l.programs == nil {
 			l.programs = map[program]identified{}
 		}
@@ -44,8 +44,8 @@ func (l *Look) executable(pid int) (CodeFile, error) {
 	return file, err
 }
 
-// programOf is the place of what a process runs; sure is false where two such may be different files, as there
-// may have been several that are deleted.
+// programOf returns the place of a process's executable. sure is false if the same place may mean different files,
+// because several of that name may have been deleted.
 func programOf(pid int) (at program, sure bool) {
 	path, err1 := procfs.Readlink(procPath(pid, "exe"))
 	mounts, err2 := procfs.Readlink(procPath(pid, "ns/mnt"))

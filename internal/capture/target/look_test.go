@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// In one look an executable is told from its place, and each table of sockets is read once: what came since is
-// seen by the next look.
+// In one look an executable is identified by its place, and each table of sockets is read once. The next look sees
+// what has come since then.
 func TestALookReadsWhatProcessesShareOnce(t *testing.T) {
 	files := new(Files)
 	look := files.Look()
@@ -23,7 +23,7 @@ func TestALookReadsWhatProcessesShareOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for exeName(pid) != filepath.Base(path) { // the shell has to become it
+			for exeName(pid) != filepath.Base(path) { // the shell has to execute it first
 			}
 			got, err1 := look.executable(pid)
 			want, err2 := codeFile(procPath(pid, "exe"))
@@ -54,7 +54,7 @@ func TestALookReadsWhatProcessesShareOnce(t *testing.T) {
 	}
 }
 
-// Files that are deleted may have had one name, and a process that ended runs nothing.
+// Several deleted files may have had the same name, and an ended process runs nothing.
 func TestWhatIsNotToldByItsPlace(t *testing.T) {
 	program := t.TempDir() + "/worker"
 	sleep, err := os.ReadFile("/bin/sleep")

@@ -16,7 +16,7 @@ type mapping struct {
 	perms, name      string
 }
 
-// parseMaps reads the text of /proc/PID/maps; lines not understood are skipped.
+// parseMaps reads the text of /proc/PID/maps; lines that are not understood are skipped.
 func parseMaps(text string) []mapping {
 	var all []mapping
 	for line := range strings.Lines(text) {
@@ -39,13 +39,12 @@ func parseMaps(text string) []mapping {
 	return all
 }
 
-// private reports whether a mapping can hold what a program allocated.
+// private reports whether a mapping can contain memory that a program allocated.
 func (m mapping) private() bool {
 	return strings.HasPrefix(m.perms, "rw") && (m.name == "" || m.name == "[heap]" || strings.HasPrefix(m.name, "[anon"))
 }
 
-// memory reads another process's memory while it runs on. Pages that were never
-// touched are left so.
+// memory reads another process's memory while it runs. It does not touch pages that were never used.
 type memory struct{ mem, pagemap *os.File }
 
 func openMemory(pid int) (memory, error) {
@@ -66,7 +65,7 @@ func (m memory) close() {
 	m.pagemap.Close()
 }
 
-// word reads 8 bytes; 0 where nothing is mapped.
+// word reads 8 bytes; 0 if nothing is mapped there.
 func (m memory) word(at uint64) uint64 {
 	var b [8]byte
 	if n, _ := m.mem.ReadAt(b[:], int64(at)); n < len(b) {
@@ -83,8 +82,8 @@ const (
 // extent is a half-open range of addresses.
 type extent struct{ from, to uint64 }
 
-// search calls found with the address of every aligned 8-byte word in span that
-// equals value. It returns how many bytes it read; stop ends it early.
+// search calls found with the address of every aligned 8-byte word in span that equals value. It returns how many
+// bytes it read; stop ends it early.
 func (m memory) search(span extent, value uint64, found func(at uint64), stop func() bool) int64 {
 	var pattern [8]byte
 	binary.LittleEndian.PutUint64(pattern[:], value)
@@ -111,8 +110,8 @@ func (m memory) search(span extent, value uint64, found func(at uint64), stop fu
 	return scanned
 }
 
-// resident yields the runs of pages in [at, at+n) that are in memory or swapped out,
-// using entries as scratch for 8 bytes a page.
+// resident yields the runs of pages in [at, at+n) that are in memory or swapped out. It uses entries as scratch
+// space, 8 bytes per page.
 func (m memory) resident(at, n uint64, entries []byte) func(yield func(mapping) bool) {
 	return func(yield func(mapping) bool) {
 		size, _ := m.pagemap.ReadAt(entries[:n/pageSize*8], int64(at/pageSize*8))

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Words are found on both sides of a block's edge, not where they are unaligned, and
-// pages that were never touched are neither read nor brought into memory.
+// Words are found on both sides of a block's edge, but not if they are unaligned. Pages that were never touched are
+// neither read nor brought into memory.
 func TestSearch(t *testing.T) {
 	const size, value = 4 * blockSize, 0x1122334455667788
 	region, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
@@ -18,7 +18,7 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Munmap(region)
-	// Huge pages would bring neighbours into memory.
+	// Huge pages would bring neighbouring pages into memory.
 	if err := unix.Madvise(region, unix.MADV_NOHUGEPAGE); err != nil {
 		t.Logf("huge pages cannot be switched off: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// MemoryUse samples the address space of a process; Process is left to the caller.
+// MemoryUse samples the address space of a process; the caller sets Process.
 func MemoryUse(pid int) (recording.Memory, error) {
 	var size, resident, shared int64
 	text, err := procfs.ReadFile(procPath(pid, "statm"))

@@ -9,29 +9,28 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Neighbours watches what programs beside the recorded ones use of the processors, as
-// /proc/PID/stat counts it.
+// Neighbours measures how much other programs use the processors, from /proc/PID/stat.
 type Neighbours struct {
-	last map[neighbour]int64 // ns that a process had used when it was last looked at
+	last map[neighbour]int64 // ns that a process had used at the last sample
 }
 
-// neighbour is one process: numbers are given out again.
+// neighbour is one process; numbers are reused.
 type neighbour struct {
 	pid   int
 	start int64
 }
 
 const (
-	// neighboursTold is how many programs are told of at a time: those that use most.
+	// neighboursTold is how many programs a sample reports: those that used most.
 	neighboursTold = 3
-	// neighboursRead is how many processes are looked at at most.
+	// neighboursRead is the maximum number of processes examined.
 	neighboursRead = 20000
-	// neighbourTicks is what a program has to have used to be told of.
+	// neighbourTicks is the minimum use of a program that is reported.
 	neighbourTicks = 2
 )
 
-// Sample returns what programs used since the last sample, those with most first; nothing
-// at the first one. Processes of one name count together; those that are watched do not.
+// Sample returns what programs used since the last sample, the largest first; the first call returns nothing.
+// Processes with the same name count together; watched processes do not count.
 func (n *Neighbours) Sample(watched func(pid int) bool) (out []recording.Neighbour) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -55,7 +54,7 @@ func (n *Neighbours) Sample(watched func(pid int) bool) (out []recording.Neighbo
 		k := neighbour{pid, st.start}
 		now[k] = st.cpu
 		if n.last != nil {
-			used[st.comm] += st.cpu - n.last[k] // of a new one all
+			used[st.comm] += st.cpu - n.last[k] // for a new process all of it
 		}
 	}
 	n.last = now

@@ -2,7 +2,7 @@ package target
 
 import "testing"
 
-// BenchmarkNeighbours is what each second of a recording costs for them.
+// BenchmarkNeighbours measures their cost in each second of a recording.
 func BenchmarkNeighbours(b *testing.B) {
 	var n Neighbours
 	for b.Loop() {

@@ -2,8 +2,8 @@ package target
 
 import "testing"
 
-// TestNeighboursAreToldOfFromTheSecondSampleOn: without an earlier sample it is not known
-// since when a process used its processor time, and who is watched is no neighbour.
+// TestNeighboursAreToldOfFromTheSecondSampleOn: without an earlier sample it is not known when a process used its
+// processor time. Watched processes are not neighbours.
 func TestNeighboursAreToldOfFromTheSecondSampleOn(t *testing.T) {
 	var n Neighbours
 	if got := n.Sample(func(int) bool { return false }); len(got) != 0 {

@@ -6,8 +6,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// NetNS is the inode number that names the network namespace of a process, as in
-// net.ns.inum in the kernel.
+// NetNS returns the inode number of a process's network namespace, as in net.ns.inum in the kernel.
 func NetNS(pid int) (uint32, error) {
 	id, err := procfs.Identify(procPath(pid, "ns/net"))
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// Info describes a process. It fails with ErrNoProcess, ErrZombie or
-// ErrKernelThread.
+// Info describes a process. It fails with ErrNoProcess, ErrZombie or ErrKernelThread.
 func (l *Look) Info(pid int) (Process, error) {
 	s, err := readStat(strconv.Itoa(pid))
 	if err == nil {
@@ -28,10 +27,10 @@ func (l *Look) Info(pid int) (Process, error) {
 // Info describes one process, as Look.Info does.
 func (f *Files) Info(pid int) (Process, error) { return f.Look().Info(pid) }
 
-// Info describes a process of which no other is looked at, as Files.Info does.
+// Info describes a single process, as Files.Info does.
 func Info(pid int) (Process, error) { return new(Files).Info(pid) }
 
-// watchable says why a task is not a process that can be watched.
+// watchable returns why a task is not a process that can be watched.
 func (s procStat) watchable() error {
 	switch {
 	case s.flags&kernelThread != 0:
@@ -55,7 +54,7 @@ func (l *Look) describe(pid int, s procStat) Process {
 	return p
 }
 
-// exeName is the base name of the executable; "" if it cannot be read.
+// exeName returns the base name of the executable; "" if it cannot be read.
 func exeName(pid int) string {
 	link, err := procfs.Readlink(procPath(pid, "exe"))
 	if err != nil {
@@ -90,8 +89,8 @@ func Threads(pid int) ([]Thread, error) {
 	return threads, nil
 }
 
-// parseSyscall reads /proc/PID/task/TID/syscall: "running", "-1 sp pc" outside a
-// syscall, or the number and the arguments of the one the thread is blocked in.
+// parseSyscall reads /proc/PID/task/TID/syscall: "running", "-1 sp pc" outside a system call, or the number and the
+// arguments of the call in which the thread is blocked.
 func parseSyscall(line string) (nr int, arg uint64) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 {
@@ -118,15 +117,15 @@ func (f *Files) Tree(pid int) ([]Process, error) {
 	pids, err := Family(pid)
 	tree := []Process{root}
 	for _, p := range pids[min(1, len(pids)):] {
-		if s, err := readStat(strconv.Itoa(p)); err == nil { // else it has ended since
+		if s, err := readStat(strconv.Itoa(p)); err == nil { // otherwise it has ended since
 			tree = append(tree, look.describe(p, s))
 		}
 	}
 	return tree, err
 }
 
-// Family lists the pids of a process and of its living descendants, parents before children. It looks into
-// none of them.
+// Family lists the pids of a process and of its living descendants, parents before children. It does not examine
+// them.
 func Family(pid int) ([]int, error) {
 	pids, err := numericEntries("/proc")
 	if err != nil {
@@ -134,7 +133,7 @@ func Family(pid int) ([]int, error) {
 	}
 	children := map[int][]int{}
 	for _, p := range pids {
-		// Those that ended meanwhile are no longer living descendants.
+		// Processes that ended meanwhile are no longer living descendants.
 		if s, err := readStat(strconv.Itoa(p)); err == nil && s.watchable() == nil {
 			children[s.parent] = append(children[s.parent], p)
 		}
@@ -142,15 +141,15 @@ func Family(pid int) ([]int, error) {
 	family := []int{pid}
 	for i := 0; i < len(family); i++ {
 		next := children[family[i]]
-		delete(children, family[i]) // pids that were used again meanwhile may go round
+		delete(children, family[i]) // reused pids may form a cycle
 		slices.Sort(next)
 		family = append(family, next...)
 	}
 	return family, nil
 }
 
-// Roots keeps the processes that do not descend from another one in the list: of a
-// server and its workers, the server.
+// Roots returns the processes that do not descend from another one in the list: of a server and its workers, the
+// server.
 func Roots(all []Process) []Process {
 	listed := map[int]bool{}
 	for _, p := range all {

@@ -29,7 +29,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// What cannot be watched is told apart, for each has another remedy.
+// The reasons why something cannot be watched are distinguished, because each has another remedy.
 func TestInfoErrors(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Start(); err != nil {
@@ -56,7 +56,7 @@ func TestInfoErrors(t *testing.T) {
 	}
 }
 
-// Without the rights to look into another user's process the message says so.
+// Without the rights to examine another user's process, the message says so.
 func TestNoRights(t *testing.T) {
 	err := procError(fmt.Errorf("open: %w", os.ErrPermission))
 	if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "sudo") {
@@ -153,7 +153,7 @@ func killPID(pid int) {
 func TestThreads(t *testing.T) {
 	pid, _ := start(t, "sh", "-c", "echo ready; exec sleep 63")
 	const clockNanosleep = 230
-	// The shell may still have to start sleep, and sleep to fall asleep.
+	// The shell may still have to start sleep, and sleep may still have to begin sleeping.
 	for {
 		threads, err := Threads(pid)
 		if err != nil || len(threads) != 1 {
@@ -200,7 +200,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Only names of programs are matched, never the arguments behind them.
+// Only names of programs are matched, never the arguments after them.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ comm, exe, cmdline, want string }{
 		{"python3", "python3.11", "/usr/bin/python3\x00/srv/app/main.py\x00--password\x00secret\x00", "python3 python3.11 python3 main.py"},

@@ -10,27 +10,27 @@ import (
 	"syscall"
 )
 
-// kernelThread is PF_KTHREAD among the flags in /proc/PID/stat.
+// kernelThread is PF_KTHREAD in the flags of /proc/PID/stat.
 const kernelThread = 0x00200000
 
-// procStat is what dwell uses of /proc/PID/stat.
+// procStat is the part of /proc/PID/stat that dwell uses.
 type procStat struct {
 	comm   string
 	state  byte
 	parent int
 	flags  uint64
 	start  int64 // ns since boot
-	cpu    int64 // ns that it used
+	cpu    int64 // ns of CPU time used
 }
 
-// parseStat reads one line of /proc/PID/stat. The name stands in parentheses and may
-// hold spaces and parentheses itself.
+// parseStat reads one line of /proc/PID/stat. The name is in parentheses and may itself contain spaces and
+// parentheses.
 func parseStat(line []byte) (procStat, error) {
 	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
 	if open < 0 || end < open {
 		return procStat{}, fmt.Errorf("no name in %q", line)
 	}
-	// The first field after the name is the third of the line.
+	// The first field after the name is field 3 of the line.
 	fields := bytes.Fields(line[end+1:])
 	const state, parent, flags, user, system, start = 0, 1, 6, 11, 12, 19
 	if len(fields) <= start || len(fields[state]) != 1 {
@@ -59,8 +59,8 @@ func readStat(task string) (procStat, error) {
 	return parseStat(bytes.TrimSpace(line))
 }
 
-// procError turns the ways in which /proc says that a process is gone into
-// ErrNoProcess, and says what to do about missing rights.
+// procError converts the errors with which /proc reports that a process is gone into ErrNoProcess, and adds a remedy
+// for missing rights.
 func procError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("%w (did it restart? try --name with the name of its program, such as --name puma)", ErrNoProcess)
@@ -74,8 +74,7 @@ func procError(err error) error {
 // procPath names a file of a process.
 func procPath(pid int, file string) string { return "/proc/" + strconv.Itoa(pid) + "/" + file }
 
-// numericEntries lists the entries of a directory of /proc whose names are numbers,
-// in no particular order.
+// numericEntries lists the entries of a directory of /proc whose names are numbers, in no particular order.
 func numericEntries(dir string) ([]int, error) {
 	f, err := os.Open(dir)
 	if err != nil {

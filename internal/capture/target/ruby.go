@@ -17,11 +17,11 @@ import (
 // rubyBuild is a Ruby that runs on this machine, as far as stacks depend on it.
 type rubyBuild struct {
 	version  string // such as "3.1.2"; "" unknown
-	stripped bool   // of the symbols that only debuggers and profilers need
-	exported bool   // it lets others see where it keeps what a thread runs
+	stripped bool   // without the symbols that only debuggers and profilers need
+	exported bool   // it exports the variable with the current thread's state
 }
 
-// walkable reports whether the frames of Ruby are found.
+// walkable reports whether its Ruby frames can be found.
 func (r rubyBuild) walkable() bool { return r.version != "" && (!r.stripped || r.exported) }
 
 func (r rubyBuild) String() string {
@@ -41,10 +41,10 @@ func (r rubyBuild) String() string {
 	return fmt.Sprintf("Ruby %s: %s", r.version, what)
 }
 
-// rubyRemedy is what to do about a Ruby whose frames are not found.
+// rubyRemedy is the remedy for a Ruby whose frames are not found.
 const rubyRemedy = "run a Ruby that is not stripped, as ruby-build makes it; its waits and calls are recorded as ever"
 
-// checkRuby tells what stacks the Rubies that run get.
+// checkRuby reports what stacks the running Rubies get.
 func checkRuby(found []rubyBuild) []Check {
 	count := map[string]int{}
 	whole := map[string]bool{}
@@ -61,7 +61,7 @@ func checkRuby(found []rubyBuild) []Check {
 
 var rubyFile = regexp.MustCompile(`^(libruby.*\.so[0-9.]*|ruby[0-9.]*)$`)
 
-// lookAtRuby reads the Ruby that a process has mapped.
+// lookAtRuby examines the Ruby that a process has mapped.
 func lookAtRuby(pid int) rubyBuild {
 	maps, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is read of a Ruby that runs is what it says of itself.
+// What is read of a running Ruby agrees with what it prints itself.
 func TestRubyIsLookedAt(t *testing.T) {
 	cmd := exec.Command("ruby", "-e", "puts RUBY_VERSION; STDOUT.flush; STDIN.read")
 	in, err := cmd.StdinPipe()

@@ -12,8 +12,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A runtimeSign tells one language runtime by the name of an executable, of a
-// library it maps, or of a symbol it exports.
+// A runtimeSign identifies a language runtime by the name of an executable, of a library that it maps, or of a symbol
+// that it exports.
 type runtimeSign struct {
 	runtime recording.Runtime
 	exe     string // regular expression for the whole base name
@@ -21,8 +21,8 @@ type runtimeSign struct {
 	symbol  string // exported by an executable with the runtime linked in
 }
 
-// runtimeSigns is in order of precedence: a JVM or Node may have a Python or Ruby
-// library loaded, hardly the other way round.
+// runtimeSigns is in order of precedence: a JVM or Node may have loaded a Python or Ruby library, but the reverse is
+// unlikely.
 func runtimeSigns() []runtimeSign {
 	return []runtimeSign{
 		{recording.RuntimeJVM, `java`, "libjvm.so", "JVM_GetInterfaceVersion"},
@@ -32,10 +32,10 @@ func runtimeSigns() []runtimeSign {
 	}
 }
 
-// detectRuntime tells the language runtime of a process; RuntimeNative where nothing
-// says otherwise. An executable that claims more than is read of any, or does not come, is an error.
+// detectRuntime determines the language runtime of a process; RuntimeNative if nothing indicates another one. It
+// returns an error if the executable is beyond the size limits or its file system does not answer.
 func (f *Files) detectRuntime(pid int, exe string, file CodeFile) (recording.Runtime, error) {
-	// First, for a Go program may be called anything: its name means nothing.
+	// This comes first, because a Go program may have any name.
 	golang, err := recall(f, file, "is it of Go", func(file *elf.File) (bool, error) { return file.Section(".go.buildinfo") != nil, nil })
 	if err != nil {
 		return runtimeByName(exe), unread(err)
@@ -54,7 +54,7 @@ func (f *Files) detectRuntime(pid int, exe string, file CodeFile) (recording.Run
 	return recall(f, file, "what runtime is linked in", runtimeBySymbol)
 }
 
-// unread is err if it is that a file claims too much, or does not come.
+// unread returns err if it means that a file is beyond the size limits or was not delivered.
 func unread(err error) error {
 	if errors.Is(err, elffile.ErrTooLarge) || elffile.Unanswered(err) {
 		return err
@@ -71,7 +71,7 @@ func runtimeByName(exe string) recording.Runtime {
 	return recording.RuntimeNative
 }
 
-// runtimeByLibrary looks through the text of /proc/PID/maps.
+// runtimeByLibrary searches the text of /proc/PID/maps.
 func runtimeByLibrary(maps string) recording.Runtime {
 	mapped := map[string]bool{}
 	for line := range strings.Lines(maps) {
@@ -89,8 +89,8 @@ func runtimeByLibrary(maps string) recording.Runtime {
 	return recording.RuntimeNative
 }
 
-// runtimeBySymbol finds runtimes linked into an executable of another name, as in
-// uWSGI or a packaged Node application.
+// runtimeBySymbol finds runtimes linked into an executable with another name, such as uWSGI or a packaged Node
+// application.
 func runtimeBySymbol(file *elf.File) (recording.Runtime, error) {
 	symbols, err := elffile.DynamicSymbols(file)
 	if err != nil {

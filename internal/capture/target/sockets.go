@@ -15,12 +15,12 @@ type Listener struct {
 	Address netip.AddrPort
 	FD      int    // lowest descriptor that names it
 	Cookie  uint64 // as bpf_get_socket_cookie; 0 unknown
-	Depth   int64  // connections that wait to be accepted
+	Depth   int64  // connections waiting to be accepted
 	Limit   int64  // of Depth; -1 unknown
 	MPTCP   bool   // the descriptor is a Multipath TCP socket
 }
 
-// Connection is an established TCP connection that a process holds.
+// Connection is an established TCP connection of a process.
 type Connection struct {
 	Local, Peer netip.AddrPort
 	FD          int    // lowest descriptor that names it
@@ -29,9 +29,8 @@ type Connection struct {
 	Inbound     bool   // some process in its network namespace listens on the local port
 }
 
-// Listeners lists the listening TCP sockets of a process, in its own network
-// namespace, by port. To learn Limit and Cookie it duplicates each descriptor for
-// some microseconds; where that is not allowed they stay unknown.
+// Listeners lists the listening TCP sockets of a process, in its own network namespace, by port. To read Limit and
+// Cookie it duplicates each descriptor for some microseconds; if that is not allowed they stay unknown.
 func (l *Look) Listeners(pid int) ([]Listener, error) {
 	rows, fds, err := l.sockets(pid)
 	if err != nil {
@@ -55,14 +54,13 @@ func (l *Look) Listeners(pid int) ([]Listener, error) {
 	return found, nil
 }
 
-// Connections lists the established TCP connections of a process, by descriptor.
-// Cookies are learned as by Listeners.
+// Connections lists the established TCP connections of a process, by descriptor. Cookies are read as by Listeners.
 func Connections(pid int) ([]Connection, error) {
 	rows, fds, err := new(Look).sockets(pid)
 	if err != nil {
 		return nil, fmt.Errorf("list the connections of process %d: %w", pid, err)
 	}
-	// A worker often serves connections of a listener that only its parent holds.
+	// A worker often serves connections of a listener that only its parent has open.
 	listening := map[uint16]bool{}
 	for _, row := range rows {
 		if row.state == tcpListen {
@@ -87,8 +85,8 @@ func Connections(pid int) ([]Connection, error) {
 	return found, nil
 }
 
-// sockets are the TCP sockets of a process's network namespace, and the lowest descriptor that it has for each
-// socket inode. Where it has none, no table is read.
+// sockets returns the TCP sockets of a process's network namespace, and the lowest descriptor of the process for each
+// socket inode. If the process has no sockets, no table is read.
 func (l *Look) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 	fds, err := procfs.Sockets(pid)
 	if err != nil || len(fds) == 0 {

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// One connection waits in the queue of 17; the other has both its ends in the
-// process.
+// One connection waits in the queue of 17; the other has both ends in the process.
 func TestSockets(t *testing.T) {
 	for _, address := range []string{"127.0.0.1", "::1"} {
 		t.Run(address, func(t *testing.T) {
@@ -34,7 +33,7 @@ func TestSockets(t *testing.T) {
 				t.Errorf("got %+v", l)
 			}
 
-			// Two outgoing, one accepted: the third inbound end waits without descriptor.
+			// Two outgoing, one accepted: the third inbound end waits without a descriptor.
 			conns, err := Connections(pid)
 			if err != nil || len(conns) != 3 {
 				t.Fatalf("%+v, %v", conns, err)
@@ -54,8 +53,8 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// A process in a network namespace of its own has its own tables; this one's sockets
-// must not be taken for its.
+// A process in its own network namespace has its own tables; sockets of this process must not be taken for its
+// sockets.
 func TestSocketsOfAnotherNamespace(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root makes a network namespace")
@@ -72,8 +71,8 @@ sys.argv = ["sockets.py", "127.0.0.1"]; runpy.run_path("testdata/sockets.py")`
 	}
 }
 
-// Go listens with Multipath TCP where the machine has it. The cookie is the one that
-// programs in the kernel see for the descriptor's socket.
+// Go listens with Multipath TCP if the machine supports it. The cookie is the one that programs in the kernel see for
+// the descriptor's socket.
 func TestOwnListener(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,16 +10,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// stackSupport is what stacks of a runtime's threads tell.
+// stackSupport describes what stacks of a runtime's threads contain.
 type stackSupport struct {
 	runtime recording.Runtime
 	name    string
-	whole   bool // the runtime's own frames are among them
+	whole   bool // including the runtime's own frames
 	detail  string
 }
 
-// stackSupports is in the order in which they are told. Versions are those that the
-// profiler in package unwind knows.
+// stackSupports is in the order of reporting. The versions are those that the profiler in package unwind supports.
 func stackSupports() []stackSupport {
 	return []stackSupport{
 		{recording.RuntimeJVM, "JVM", true, "methods with file and line, compiled and inlined ones too (HotSpot 8 and newer)"},
@@ -29,10 +28,10 @@ func stackSupports() []stackSupport {
 	}
 }
 
-// checkStacks tells whether stacks can be taken at all.
+// checkStacks checks whether stacks can be taken at all.
 func checkStacks(m machine) Check {
 	perf := m.can(unix.CAP_PERFMON) || m.can(unix.CAP_SYS_ADMIN)
-	// Before, what programs occupy counted as locked memory.
+	// Before 5.11, memory used by programs counted as locked memory.
 	memory := releaseAtLeast(m.release, 5, 11) || m.can(unix.CAP_SYS_RESOURCE)
 	detail := "of threads that begin to wait, and of what runs; native code by its unwinding tables"
 	remedy := "run as root"
@@ -45,7 +44,7 @@ func checkStacks(m machine) Check {
 	return check("stacks", perf && memory, detail, remedy)
 }
 
-// checkRuntimeStacks tells what stacks the services that run now would get.
+// checkRuntimeStacks reports what stacks the currently running services would get.
 func checkRuntimeStacks(m machine) []Check {
 	var checks []Check
 	for _, s := range stackSupports() {
@@ -57,11 +56,10 @@ func checkRuntimeStacks(m machine) []Check {
 	return append(checks, checkRuby(m.rubies)...)
 }
 
-// mostExamined bounds how many processes are looked at.
+// mostExamined bounds how many processes are examined.
 const mostExamined = 500
 
-// runningRuntimes counts the processes of this machine by runtime, and looks at those
-// of Ruby.
+// runningRuntimes counts the processes of this machine by runtime, and examines those that run Ruby.
 func runningRuntimes() (counts map[recording.Runtime]int, rubies []rubyBuild) {
 	counts = map[recording.Runtime]int{}
 	pids, err := numericEntries("/proc")

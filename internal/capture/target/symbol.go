@@ -15,9 +15,9 @@ const (
 	symbolsChunk = 64 << 10
 )
 
-// localSymbol returns the address of a symbol that a file does not export; 0 if the file lacks
-// it, as one does that is stripped. Runtimes have hundreds of thousands of symbols: they are
-// passed through rather than read.
+// localSymbol returns the address of a symbol that a file does not export; 0 if the file lacks it, because it is
+// stripped, for example. Runtimes have hundreds of thousands of symbols, so the table is scanned in pieces and not
+// kept.
 func localSymbol(f *elf.File, name string) (uint64, error) {
 	symbols := f.SectionByType(elf.SHT_SYMTAB)
 	if symbols == nil || int(symbols.Link) >= len(f.Sections) {
@@ -44,7 +44,7 @@ func localSymbol(f *elf.File, name string) (uint64, error) {
 	}
 }
 
-// offsetOf returns where a text begins in what is read; -1 if it does not occur.
+// offsetOf returns where a text begins in a stream; -1 if it does not occur.
 func offsetOf(from io.Reader, text string) (int64, error) {
 	window, begins := make([]byte, 0, symbolsChunk+len(text)), int64(0)
 	for {
@@ -59,7 +59,7 @@ func offsetOf(from io.Reader, text string) (int64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("read names of symbols: %w", err)
 		}
-		kept := len(text) - 1 // it may begin at the end of what was read
+		kept := len(text) - 1 // the text may begin at the end of what was read
 		begins += int64(len(window) - kept)
 		window = window[:copy(window, window[len(window)-kept:])]
 	}

@@ -1,7 +1,6 @@
-// Package target describes the processes that dwell watches: what they are, what
-// they listen on, and where their language runtime keeps the ids that tie kernel
-// events to goroutines and asynchronous operations. It is the only reader of /proc
-// and never stops, traces or writes to the process it describes.
+// Package target describes the processes that dwell watches: what they are, what they listen on, and where their
+// language runtime keeps the ids that associate kernel events with goroutines and asynchronous operations. It is the
+// only reader of /proc. It never stops, traces or writes to the process that it describes.
 package target
 
 import (
@@ -10,24 +9,23 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Errors of this package are wrapped with the operation and a remedy; test for them
-// with errors.Is.
+// Errors of this package are wrapped with the operation and a remedy; test for them with errors.Is.
 var (
-	// ErrNoProcess says that no such process exists, or that it ended meanwhile.
+	// ErrNoProcess means that no such process exists, or that it ended meanwhile.
 	ErrNoProcess = errors.New("no such process")
-	// ErrZombie says that the process has ended and waits for its parent.
+	// ErrZombie means that the process has ended and waits for its parent.
 	ErrZombie = errors.New("the process has exited (zombie)")
-	// ErrKernelThread says that the pid names a thread of the kernel.
+	// ErrKernelThread means that the pid belongs to a kernel thread.
 	ErrKernelThread = errors.New("the pid is a kernel thread")
-	// ErrUnsupported says that this build of the runtime is not one dwell knows.
+	// ErrUnsupported means that dwell does not know this build of the runtime.
 	ErrUnsupported = errors.New("unsupported runtime build")
-	// ErrNotReady says that the runtime has not come far enough yet: try again.
+	// ErrNotReady means that the runtime is not initialised far enough yet: try again.
 	ErrNotReady = errors.New("the runtime has not started yet")
-	// ErrReplaced says that a path leads to another file than the one that was read.
+	// ErrReplaced means that a path leads to another file than the one that was read.
 	ErrReplaced = errors.New("the file is another one by now (the process runs another program, or a library was replaced)")
 )
 
-// Process is one process, read once. It never carries arguments or environment.
+// Process is one process, read once. It never contains arguments or environment.
 type Process struct {
 	PID     int
 	Start   int64 // ns since boot, rounded down to the kernel's clock tick; see SameStart
@@ -36,9 +34,9 @@ type Process struct {
 	Exe     string // base name of the executable, "" if it cannot be read
 	Runtime recording.Runtime
 	Build   string // build id of the executable
-	Version string // what the variable says that Files.Version names
-	Unsaid  error  // why it is none
-	Unread  error  // why the executable does not tell its runtime, where it claims more than is read of any or does not come
+	Version string // value of the variable that Files.Version names
+	Unsaid  error  // why Version is empty
+	Unread  error  // why the runtime could not be read from the executable: it is beyond the size limits, or its file system does not answer
 }
 
 // Thread is one thread of a process, read once.
@@ -51,10 +49,10 @@ type Thread struct {
 	Arg     uint64 // first argument of Syscall
 }
 
-// clockTick is the resolution of start times in /proc, in ns (USER_HZ is 100 on
-// every architecture that dwell supports).
+// clockTick is the resolution of start times in /proc, in ns (USER_HZ is 100 on every architecture that dwell
+// supports).
 const clockTick = 10_000_000
 
-// SameStart reports whether a start time of this package and one taken in the kernel
-// (task_struct.start_boottime, ns) are of the same task.
+// SameStart reports whether a start time of this package and one taken in the kernel (task_struct.start_boottime, ns)
+// belong to the same task.
 func SameStart(proc, kernel int64) bool { return proc/clockTick == kernel/clockTick }

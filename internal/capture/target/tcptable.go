@@ -20,12 +20,11 @@ const (
 type tcpRow struct {
 	local, peer netip.AddrPort
 	state       int64
-	queued      int64 // unread bytes; of a listener, connections that wait
+	queued      int64 // unread bytes; for a listener, waiting connections
 	inode       uint64
 }
 
-// parseTCP reads the text of /proc/net/tcp or tcp6. Lines that are not understood are
-// skipped: the first is a heading.
+// parseTCP reads the text of /proc/net/tcp or tcp6. Lines that are not understood are skipped, such as the heading.
 func parseTCP(text string) []tcpRow {
 	var rows []tcpRow
 	for line := range strings.Lines(text) {
@@ -49,8 +48,8 @@ func parseTCP(text string) []tcpRow {
 	return rows
 }
 
-// parseAddress reads "0100007F:1F90": the address as 32-bit words in the machine's
-// byte order, the port in the usual one.
+// parseAddress reads "0100007F:1F90": the address as 32-bit words in the machine's byte order, the port in the usual
+// order.
 func parseAddress(text string) (netip.AddrPort, error) {
 	words, port, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(words)

@@ -11,20 +11,20 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// TLSLibrary is a file with a TLS library in it that a process has mapped.
+// TLSLibrary is a file containing a TLS library that a process has mapped.
 type TLSLibrary struct {
 	File CodeFile
 }
 
-// TLSWriters are the functions to which bytes are handed to be encrypted, as offsets in
-// the file; 0 where it has no such function.
+// TLSWriters are the functions that receive bytes to be encrypted, as file offsets; 0 if the file has no such
+// function.
 type TLSWriters struct {
 	Write   uint64 // SSL_write(connection, bytes, their number as an int)
-	WriteEx uint64 // SSL_write_ex, where that number is a size_t
+	WriteEx uint64 // SSL_write_ex, where the number is a size_t
 }
 
-// TLSLibraries lists the files with OpenSSL, or a library with its interface, that a
-// process has mapped: libssl under any version and place, and Node, which has its own.
+// TLSLibraries lists the files that a process has mapped with OpenSSL, or a library with its interface: libssl of any
+// version at any place, and Node, which contains its own.
 func TLSLibraries(pid int) ([]TLSLibrary, error) {
 	text, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil {
@@ -38,27 +38,26 @@ func TLSLibraries(pid int) ([]TLSLibrary, error) {
 			continue
 		}
 		seen[m.name] = true
-		if code, err := mappedFile(pid, m); err == nil { // else it is mapped no longer
+		if code, err := mappedFile(pid, m); err == nil { // otherwise it is no longer mapped
 			found = append(found, TLSLibrary{code})
 		}
 	}
 	return found, nil
 }
 
-// mayHoldTLS reports whether a mapped file is one to look into.
+// mayHoldTLS reports whether a mapped file should be examined.
 func mayHoldTLS(name, exe string) bool {
 	base := path.Base(name)
 	switch {
 	case strings.HasPrefix(base, "libssl") && strings.Contains(base, ".so"):
-		return true // also libssl-1a2b3c.so.3, as packages of Python bring along
+		return true // also libssl-1a2b3c.so.3, as Python packages include it
 	case nodeLibrary(name):
 		return true
 	}
 	return name == exe && slices.Contains([]string{"node", "nodejs"}, base)
 }
 
-// TLSWriters reads where the functions are. It fails with ErrUnsupported where there are
-// none.
+// TLSWriters reads the positions of the functions. It fails with ErrUnsupported if there are none.
 func (l TLSLibrary) TLSWriters() (TLSWriters, error) {
 	f, opened, err := l.File.openELF()
 	if err != nil {

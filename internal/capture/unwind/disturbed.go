@@ -4,13 +4,12 @@ package unwind
 
 import "strings"
 
-// lookTries is how often the profiler is loaded at most.
+// lookTries is the maximum number of attempts to load the profiler.
 const lookTries = 5
 
-// undisturbed returns what load does, and loads again where the profiler's look at its own
-// thread in the kernel was disturbed: the program that looks answers whichever thread of
-// this process enters the kernel, and two at once make it read at an address that is none.
-// Other failures are final.
+// undisturbed returns the result of load. It repeats load if the profiler's analysis of its own thread in the kernel
+// was disturbed: the analysing program responds to any thread of this process that enters the kernel, and two at once
+// make it read at an invalid address. Other failures are final.
 func undisturbed[T any](load func() (T, error)) (T, error) {
 	for tries := 1; ; tries++ {
 		loaded, err := load()

@@ -11,7 +11,7 @@ func TestADisturbedLookIsRepeated(t *testing.T) {
 	const disturbed = "failed to determine system configs: system analysis helper failed at 0x20: numerical result out of range (helper err=-34)"
 	for _, test := range []struct {
 		name   string
-		errors []string // of one load after another
+		errors []string // of consecutive loads
 		loads  int
 		fails  bool
 	}{

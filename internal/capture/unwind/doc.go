@@ -1,5 +1,4 @@
-// Package unwind takes stacks of watched threads: when a timer finds one running, and
-// when one leaves its CPU to wait. The walk through the stacks of many language
-// runtimes is that of the OpenTelemetry eBPF profiler, which only this package knows.
-// When to walk, and what becomes of the stacks, is decided here.
+// Package unwind takes stacks of watched threads: when a timer finds a thread running, and when a thread leaves its
+// CPU to wait. The OpenTelemetry eBPF profiler, which only this package uses, walks the stacks of many language
+// runtimes. This package decides when to walk and what to do with the stacks.
 package unwind

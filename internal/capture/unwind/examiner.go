@@ -22,10 +22,10 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// examiner has the profiler look at processes, in the place of the profiler's own loop
-// (Tracer.StartPIDEventProcessor). That gives it any file that they have mapped, and it
-// believes what those say: one of 48 KB can make it take memory without end, or fail, and
-// the recorder with it. Here it is given sound files only, of file systems that answer.
+// examiner lets the profiler examine processes. It replaces the profiler's own loop (Tracer.StartPIDEventProcessor).
+// That loop gives the profiler any mapped file, and the profiler trusts the content: a file of 48 KB can make it use
+// unlimited memory, or fail together with the recorder. The examiner passes only sound files, from file systems that
+// answer.
 type examiner struct {
 	manager *processmanager.ProcessManager
 	wanted  <-chan libpf.PIDTID
@@ -33,7 +33,7 @@ type examiner struct {
 	refused func(problem)
 }
 
-// fileVersion tells a file, as it is now, from others.
+// fileVersion identifies a file in its current state.
 type fileVersion struct {
 	device, inode uint64
 	size          int64
@@ -43,8 +43,7 @@ type fileVersion struct {
 // maxChecked is how many files are remembered as checked.
 const maxChecked = 4096
 
-// newExaminer takes from the profiler what its own loop would use; it has no names for
-// them that others may use.
+// newExaminer takes from the profiler what its own loop would use; these fields are not exported.
 func newExaminer(t *tracer.Tracer, refused func(problem)) (*examiner, error) {
 	manager, err := fieldOf[*processmanager.ProcessManager](t, "processManager")
 	if err != nil {
@@ -57,7 +56,7 @@ func newExaminer(t *tracer.Tracer, refused func(problem)) (*examiner, error) {
 	return &examiner{manager, wanted, map[fileVersion]error{}, refused}, nil
 }
 
-// fieldOf is a field of the profiler that only it has a name for.
+// fieldOf returns an unexported field of the profiler.
 func fieldOf[T any](of *tracer.Tracer, name string) (T, error) {
 	field := reflect.ValueOf(of).Elem().FieldByName(name)
 	if !field.IsValid() || field.Type() != reflect.TypeFor[T]() {
@@ -67,7 +66,7 @@ func fieldOf[T any](of *tracer.Tracer, name string) (T, error) {
 	return *(*T)(unsafe.Pointer(field.UnsafeAddr())), nil
 }
 
-// run examines processes as they are asked for.
+// run examines processes on request.
 func (e *examiner) run(ctx context.Context) {
 	clean := time.NewTicker(cleanEvery)
 	defer clean.Stop()
@@ -85,7 +84,7 @@ func (e *examiner) run(ctx context.Context) {
 	}
 }
 
-// survive has the profiler do something and tells where it fails: over what a file says, or because its owner cut it
+// survive calls the profiler and reports if it fails: because of a file's content, or because a file was truncated
 // while it was mapped.
 func survive(tell func(problem), do func()) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -97,7 +96,7 @@ func survive(tell func(problem), do func()) {
 	do()
 }
 
-// examined is a process of which the profiler is given sound files only.
+// examined is a process for which the profiler gets only sound files.
 type examined struct {
 	profiled.Process
 	by *examiner
@@ -123,16 +122,16 @@ func (p *examined) CalculateMappingFileID(m *profiled.RawMapping) (libpf.FileID,
 	return ask(p.by, m, func() (libpf.FileID, error) { return p.Process.CalculateMappingFileID(m) })
 }
 
-// ask asks something about a file that a process has mapped, unless its file system keeps others waiting.
+// ask asks something about a file that a process has mapped, unless its file system does not answer.
 func ask[T any](e *examiner, m *profiled.RawMapping, do func() (T, error)) (T, error) {
 	is, err := elffile.AwaitOn(elffile.Device(m.Device), do)
 	return is, e.tellSilent(err)
 }
 
-// tellSilent tells where a file did not come.
+// tellSilent reports a file that was not delivered.
 func (e *examiner) tellSilent(err error) error {
 	switch {
-	case errors.Is(err, elffile.ErrStill): // that was told
+	case errors.Is(err, elffile.ErrStill): // already reported
 	case errors.Is(err, elffile.ErrStalled):
 		e.refused(problemStalled)
 	case errors.Is(err, elffile.ErrCrowded):
@@ -141,12 +140,11 @@ func (e *examiner) tellSilent(err error) error {
 	return err
 }
 
-// OpenELF implements pfelf.ELFOpener: debug information that is in a file of its own is not
-// looked for.
+// OpenELF implements pfelf.ELFOpener: separate files with debug information are not searched for.
 func (p *examined) OpenELF(string) (*pfelf.File, error) { return nil, os.ErrNotExist }
 
-// admit gives a file to the profiler if it is sound: one that may keep it waiting as what
-// is read, and not mapped.
+// admit passes a file to the profiler if it is sound. If its file system may not answer, the file is read and not
+// mapped.
 func (e *examiner) admit(file *os.File) (profiled.ReadAtCloser, error) {
 	patient := elffile.NewPatient(file)
 	version, err := elffile.Ask(patient, versionOf)
@@ -162,7 +160,7 @@ func (e *examiner) admit(file *os.File) (profiled.ReadAtCloser, error) {
 	return patient, nil
 }
 
-// check fails where the profiler should not be given a file.
+// check fails if the profiler must not be given a file.
 func (e *examiner) check(file *elffile.Patient, version fileVersion) error {
 	verdict, known := e.checked[version]
 	if known {
@@ -184,8 +182,8 @@ func versionOf(fd int) (fileVersion, error) {
 	return fileVersion{s.Dev, s.Ino, s.Size, s.Ctim}, err
 }
 
-// answers reports whether a file is in a file system of this kernel's own, which does not
-// wait for a program or another machine.
+// answers reports whether a file is on a file system that the kernel implements itself, without waiting for a program
+// or another machine.
 func answers(fd int) (bool, error) {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(fd, &s); err != nil {

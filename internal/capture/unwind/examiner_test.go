@@ -17,7 +17,7 @@ import (
 	"github.com/getdwell/dwell/internal/torture"
 )
 
-// mapped is a process that has one file mapped; of a file system that does not answer where there is no name.
+// mapped is a process that has one file mapped; without a name, the file is on a file system that does not answer.
 type mapped struct {
 	profiled.Process
 	name  string
@@ -32,14 +32,14 @@ func (m *mapped) OpenMappingFile(*profiled.RawMapping) (profiled.ReadAtCloser, e
 	return os.Open(m.name)
 }
 
-// The profiler that is in use has what its processes are examined by.
+// The profiler version in use has the fields that examining needs.
 func TestProfilerHasWhatExaminingTakes(t *testing.T) {
 	if _, err := newExaminer(&tracer.Tracer{}, nil); err != nil {
 		t.Error(err)
 	}
 }
 
-// Where the profiler fails over a file, one process goes without stacks, and it is told.
+// If the profiler fails because of a file, one process has no stacks, and that is reported.
 func TestProfilerMayFail(t *testing.T) {
 	var told []problem
 	survive(func(p problem) { told = append(told, p) }, func() { _ = []byte{}[len(told)] })
@@ -48,7 +48,7 @@ func TestProfilerMayFail(t *testing.T) {
 	}
 }
 
-// The profiler is given sound files, and no others; why it was not is told once of each.
+// The profiler gets only sound files; for each other file the reason is reported once.
 func TestProfilerIsGivenSoundFiles(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// GoCode names the functions that an address in a Go program, as linked, is in, the
-// innermost inlined one first. The profiler names the outermost, with the line of the
-// innermost: a line of a file in which that function is not.
+// GoCode returns the functions that contain an address of a Go program, as linked, the innermost inlined one first.
+// The profiler reports only the outermost function together with the line of the innermost, so that file and line may
+// not match.
 type GoCode func(address uint64) []recording.Frame
 
-// Go tells what names the functions of a process.
+// Go sets the function that names the functions of a process.
 func (u *Unwinder) Go(pid int, code GoCode) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -23,8 +23,8 @@ func (u *Unwinder) Go(pid int, code GoCode) {
 	clear(u.stacks.raw)
 }
 
-// goFrames are the frames that one of the profiler's stands for, the innermost first; nil
-// if it is to be taken as it is.
+// goFrames returns the frames that one frame of the profiler represents, the innermost first; nil if it is used
+// unchanged.
 func (s *stacks) goFrames(pid libpf.PID, h unique.Handle[libpf.Frame]) []recording.FrameID {
 	if ids, ok := s.inlined[h]; ok {
 		return ids

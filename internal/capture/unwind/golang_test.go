@@ -11,8 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// strings.Split is inlined into main.find: the profiler knows its line, and the name of
-// what it is inlined into.
+// strings.Split is inlined into main.find: the profiler knows its line, but the name of the function into which it is
+// inlined.
 func TestInlinedFunctionsOfGoAreFramesOfTheirOwn(t *testing.T) {
 	s := newStacks()
 	s.golang[7] = func(address uint64) []recording.Frame {
@@ -40,7 +40,7 @@ func TestInlinedFunctionsOfGoAreFramesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// functions are those of a stack, the innermost first.
+// functions returns the functions of a stack, the innermost first.
 func (s *stacks) functions(id recording.StackID) (names []string) {
 	for id != recording.NoStack {
 		for n, at := range s.nodes {

@@ -17,20 +17,20 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// image is an executable or library as a process has it in its memory.
+// image is an executable or library as mapped into a process's memory.
 type image struct {
 	file *elffile.File
-	bias uint64 // address in memory less that in the file
+	bias uint64 // address in memory minus that in the file
 }
 
-// openImage opens the first file that a process has mapped and whose path matches;
-// libraries go before executables.
+// openImage opens the first file that a process has mapped and whose path matches; libraries take precedence over
+// executables.
 func openImage(pid int, name *regexp.Regexp) (*image, error) {
 	m, err := findMapping(pid, name)
 	if err != nil {
 		return nil, err
 	}
-	// The first opens deleted files too, the second needs fewer rights.
+	// The first way also opens deleted files; the second needs fewer rights.
 	file, err := elffile.Open(fmt.Sprintf("/proc/%d/map_files/%s", pid, m.span))
 	if err != nil {
 		file, err = elffile.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
@@ -52,7 +52,7 @@ func openImage(pid int, name *regexp.Regexp) (*image, error) {
 func (i *image) Close() error { return i.file.Close() }
 
 type mapping struct {
-	span          string // as /proc has it
+	span          string // as in /proc
 	start, offset uint64
 	path          string
 }

@@ -18,25 +18,24 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// profilerMaps are maps of the profiler that are of use here.
+// profilerMaps are maps of the profiler that are used here.
 type profilerMaps struct {
-	pids  *ebpf.Map // processes that it is to examine
-	pages *ebpf.Map // where the code is of those that it has examined
+	pids  *ebpf.Map // processes that it should examine
+	pages *ebpf.Map // positions of the code of examined processes
 }
 
-// names of the maps, by which its programs refer to them.
+// Names of the maps, as its programs use them.
 const (
 	pidsMap  = "pid_events"
 	pagesMap = "pid_page_to_mapping_info"
 )
 
-// find takes the maps from a program's instructions: load puts them there.
+// find takes the maps from a program's instructions, where load puts them.
 func (p *profilerMaps) find(code asm.Instructions, load func() error) error {
 	return takeMaps(code, map[string]**ebpf.Map{pidsMap: &p.pids, pagesMap: &p.pages}, load)
 }
 
-// takeMaps takes maps of the given names from a program's instructions: load puts them
-// there.
+// takeMaps takes maps with the given names from a program's instructions, where load puts them.
 func takeMaps(code asm.Instructions, maps map[string]**ebpf.Map, load func() error) error {
 	at := map[string]int{}
 	for i, instruction := range code {
@@ -56,8 +55,7 @@ func takeMaps(code asm.Instructions, maps map[string]**ebpf.Map, load func() err
 	return nil
 }
 
-// knows reports whether the profiler has examined a process: last it enters where its
-// code is.
+// knows reports whether the profiler has examined a process: as its last step it enters the positions of the code.
 func (p *profilerMaps) knows(pid int) (bool, error) {
 	file, err := procfs.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
@@ -73,7 +71,7 @@ func (p *profilerMaps) knows(pid int) (bool, error) {
 	return p.pages.Lookup(&key, &value) == nil, nil
 }
 
-// firstCode is the first address of a file's code in the text of /proc/PID/maps.
+// firstCode returns the first address of a file's code in the text of /proc/PID/maps.
 func firstCode(maps io.Reader) (uint64, error) {
 	lines := bufio.NewScanner(maps)
 	for lines.Scan() {
@@ -87,8 +85,8 @@ func firstCode(maps io.Reader) (uint64, error) {
 	return 0, fmt.Errorf("it has no code: %w", io.ErrUnexpectedEOF)
 }
 
-// Await waits until the profiler has examined the processes, so that their first stacks
-// are not missed. It gives up after the given time.
+// Await waits until the profiler has examined the processes, so that their first stacks are not missed. It gives up
+// after the given time.
 func (u *Unwinder) Await(pids []int, most time.Duration) {
 	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		known := true

@@ -13,17 +13,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// unanswered is after how long a mark without its stack is given up.
+// unanswered is the time after which a mark without a stack is given up.
 const unanswered = 2 * time.Second
 
-// marks joins stacks with the marks that announced them.
+// marks matches stacks with the marks that announced them.
 type marks struct {
 	reader  *ringbuf.Reader
 	record  ringbuf.Record
 	pending map[uint32][]momentsStackMark // by tid, in order of time
-	known   map[uint32]bool               // processes of which a stack has arrived
-	failed  map[uint32]int                // stacks of a process, since the last, that led through unknown code
-	skipped []momentsStackMark            // another stack of the thread came after them
+	known   map[uint32]bool               // processes from which a stack has arrived
+	failed  map[uint32]int                // by process: stacks since the last success that led through unknown code
+	skipped []momentsStackMark            // marks that were followed by another stack of the thread
 }
 
 func newMarks() *marks {
@@ -44,7 +44,7 @@ func (m *marks) close() error {
 	return m.reader.Close()
 }
 
-// read takes all marks that there are. A mark is there before its stack is.
+// read reads all available marks. A mark is available before its stack is.
 func (m *marks) read() {
 	for m.reader.ReadInto(&m.record) == nil {
 		if len(m.record.RawSample) < int(unsafe.Sizeof(momentsStackMark{})) {
@@ -55,8 +55,8 @@ func (m *marks) read() {
 	}
 }
 
-// take finds the mark of a stack that was walked at the given time: the last of its
-// thread before. Those before that one will never be answered.
+// take finds the mark of a stack that was walked at the given time: the thread's last mark before that time. Earlier
+// marks will never be answered.
 func (m *marks) take(pid, tid libpf.PID, walked int64) (momentsStackMark, bool) {
 	list := m.pending[uint32(tid)]
 	last := -1
@@ -82,19 +82,19 @@ func (m *marks) keep(tid uint32, rest []momentsStackMark) {
 	m.pending[tid] = rest
 }
 
-// ready says that a stack of the process has been walked whole.
+// ready records that a complete stack of the process has been walked.
 func (m *marks) ready(tgid uint32) {
 	m.known[tgid] = true
 	delete(m.failed, tgid)
 }
 
-// forget makes a process one that the profiler does not know.
+// forget marks a process as unknown to the profiler.
 func (m *marks) forget(tgid uint32) {
 	delete(m.known, tgid)
 	delete(m.failed, tgid)
 }
 
-// any reports whether a stack is still to come of a process that the profiler knows.
+// any reports whether a stack is outstanding of a process that the profiler knows.
 func (m *marks) any() bool {
 	for _, list := range m.pending {
 		if m.known[list[0].Tgid] {
@@ -104,9 +104,8 @@ func (m *marks) any() bool {
 	return false
 }
 
-// expire drops the marks that are older than the given time, and those that were
-// skipped. What was asked of a process before the profiler knew it was never walked; the
-// rest is lost.
+// expire drops the marks that are older than the given time, and those that were skipped. Stacks requested before the
+// profiler knew the process were never walked; the others are lost.
 func (m *marks) expire(after time.Duration) (lost []Lost, early int) {
 	until := uint64(monotonic() - after.Nanoseconds())
 	gone := m.skipped

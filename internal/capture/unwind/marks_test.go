@@ -10,7 +10,7 @@ import (
 
 const process, thread = 10, 11
 
-// announced are marks of one thread, taken at the given times in seconds on CPU 1.
+// announced returns marks of one thread, taken at the given times in seconds on CPU 1.
 func announced(seconds ...uint64) *marks {
 	m := newMarks()
 	for _, s := range seconds {
@@ -19,8 +19,7 @@ func announced(seconds ...uint64) *marks {
 	return m
 }
 
-// Each stack belongs to the last mark of its thread before it; a mark that is passed
-// over was lost.
+// Each stack belongs to its thread's last mark before it; a mark that is skipped was lost.
 func TestAStackBelongsToTheMarkBeforeIt(t *testing.T) {
 	m := announced(1, 2, 3)
 	m.ready(process)
@@ -37,8 +36,7 @@ func TestAStackBelongsToTheMarkBeforeIt(t *testing.T) {
 	}
 }
 
-// What was asked of a process before the profiler knew it is not lost: it was never
-// walked.
+// Stacks requested before the profiler knew the process are not lost: they were never walked.
 func TestMarksOfAProcessThatIsNotKnownYet(t *testing.T) {
 	m := announced(1, 2)
 	if m.any() {

@@ -11,15 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RaiseMemlock lets the profiler raise this process's limit of locked memory, which it
-// insists on whenever it makes a map. It is called while there are rights to. From
-// Linux 5.11 on the limit does not count for maps and programs; where it cannot be
-// raised, asking for it is made to succeed without effect.
+// RaiseMemlock makes sure that the profiler can raise this process's limit of locked memory, which it insists on
+// whenever it creates a map. Call it while the process has the right to. Since Linux 5.11 the limit does not apply to
+// maps and programs; if it cannot be raised, a filter lets the request succeed without effect.
 func RaiseMemlock() error {
 	unlimited := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
 	err := unix.Prlimit(0, unix.RLIMIT_MEMLOCK, &unlimited, nil)
 	if err == nil {
-		return nil // and never lowered: raising it to what it is needs no rights
+		return nil // it is never lowered again: setting it to its current value needs no rights
 	}
 	if !errors.Is(err, unix.EPERM) {
 		return fmt.Errorf("raise the limit of locked memory: %w", err)
@@ -33,8 +32,8 @@ func RaiseMemlock() error {
 	return nil
 }
 
-// answerPrlimit installs a seccomp filter, for all threads of this process, that answers
-// prlimit64(0, RLIMIT_MEMLOCK, a new limit, ...) with success.
+// answerPrlimit installs a seccomp filter, for all threads of this process, that answers prlimit64(0, RLIMIT_MEMLOCK,
+// a new limit, ...) with success.
 func answerPrlimit() error {
 	filter := memlockFilter()
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
@@ -56,7 +55,7 @@ func answerPrlimit() error {
 	return nil
 }
 
-// Offsets in struct seccomp_data, and the verdicts.
+// Offsets in struct seccomp_data, and the filter's results.
 const (
 	dataNumber = 0
 	dataArch   = 4
@@ -65,7 +64,7 @@ const (
 	answerZero = 0x00050000
 )
 
-// auditArch is how the kernel names the processor that dwell is built for.
+// auditArch is the kernel's name for the architecture for which dwell is built.
 func auditArch() uint32 {
 	if runtime.GOARCH == "arm64" {
 		return unix.AUDIT_ARCH_AARCH64

@@ -7,12 +7,12 @@ import (
 	"go.opentelemetry.io/ebpf-profiler/libpf"
 )
 
-// nativeFiles knows of which file each frame of machine code is. The profiler looks for
-// it among the mappings of the process, and does not find it where a part of the file is
-// mapped twice: Node maps what V8 was built with next to the code that V8 compiles, and
-// all that lies behind that in the file (OpenSSL, zlib, the parser of HTTP) was of none.
+// nativeFiles records the file of each frame of machine code. The profiler searches for it among the mappings of the
+// process, and does not find it if a part of the file is mapped twice. Node maps code built into V8 next to the code
+// that V8 compiles. Without nativeFiles, all code after that in the file (OpenSSL, zlib, the HTTP parser) would
+// belong to no file.
 type nativeFiles struct {
-	files []host.FileID // of the stack at hand, by its frames of machine code
+	files []host.FileID // for the current stack, by its frames of machine code
 }
 
 // gather is called before the profiler reports a stack.
@@ -25,14 +25,14 @@ func (n *nativeFiles) gather(t *libpf.EbpfTrace) {
 	}
 }
 
-// forTrace returns the files by the frames of a trace, 0 for those of no machine code;
-// nil if they cannot be told.
+// forTrace returns the files by the frames of a trace, 0 for frames that are not machine code; nil if they cannot be
+// determined.
 func (n *nativeFiles) forTrace(t *libpf.Trace) []host.FileID {
 	return byFrame(t, libpf.NativeFrame, n.files)
 }
 
-// byFrame puts what was found of the frames of one kind, in their order, to the frames of a
-// trace; nil if the profiler made more of them, or fewer, than were foreseen.
+// byFrame assigns the results for the frames of one kind, in their order, to the frames of a trace; nil if the
+// profiler generated more or fewer such frames than expected.
 func byFrame[T any](t *libpf.Trace, kind libpf.FrameType, found []T) []T {
 	out, next := make([]T, len(t.Frames)), 0
 	for i := range t.Frames {

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// moments are the programs of unwind.bpf.c, which choose when a stack is taken, and the
-// events that run them. It is the profiler's idea of a probe.
+// moments are the programs of unwind.bpf.c, which choose when a stack is taken, and the events that run them. moments
+// implements the profiler's interface of a probe.
 type moments struct {
 	opts    Options
 	objects momentObjects
-	events  []io.Closer // what runs the programs
+	events  []io.Closer // the events that run the programs
 	entry   *ebpf.Collection
 	enabled bool
 
@@ -42,14 +42,14 @@ type momentObjects struct {
 	Gaps    *ebpf.Variable `ebpf:"gaps"`
 }
 
-// allowance is what walking the stacks of waits may cost a CPU in each 50 ms.
+// allowance is what walking the stacks of waits may cost a CPU per 50 ms.
 const (
 	allowancePercent = 2
 	allowance        = 50 * time.Millisecond * allowancePercent / 100
 )
 
-// Load implements tracer.Probe: it loads the profiler's entry program once more, with
-// an origin of our own, and has ours call it.
+// Load implements tracer.Probe: it loads the profiler's entry program once more, with an origin of our own, and makes
+// our program call it.
 func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) (link.Link, error) {
 	entry, err := m.loadEntry(reg, pc)
 	if err != nil {
@@ -105,8 +105,7 @@ func (m *moments) loadEntry(reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) 
 	return m.entry.Programs[program], nil
 }
 
-// attach makes ready to take stacks, on every CPU: one event counts its context
-// switches, the other is a timer.
+// attach prepares to take stacks on every CPU: one event counts context switches, the other is a timer.
 func (m *moments) attach() error {
 	switches := unix.PerfEventAttr{
 		Config: unix.PERF_COUNT_SW_CONTEXT_SWITCHES, Sample: 1, Bits: unix.PerfBitDisabled,
@@ -154,7 +153,7 @@ func (m *moments) enable() error {
 	return m.set(unix.PERF_EVENT_IOC_ENABLE)
 }
 
-// rest stops taking stacks, or goes on.
+// rest pauses taking stacks, or continues.
 func (m *moments) rest(rests bool) error {
 	switch {
 	case !m.enabled:
@@ -200,7 +199,7 @@ func (m *moments) close() {
 	}
 }
 
-// cost is what choosing and walking took so far.
+// cost returns what choosing and walking have cost so far.
 func (m *moments) cost() (total Cost) {
 	for occasion := range uint32(momentsOccasionOCCASIONS) {
 		var perCPU []momentsCost
@@ -238,7 +237,7 @@ func (m *moments) leftOut() map[problem]int64 {
 	return out
 }
 
-// descriptor is an open file without more to it.
+// descriptor is a plain open file descriptor.
 type descriptor int
 
 // Close implements io.Closer.

@@ -4,7 +4,7 @@ package unwind
 
 import "fmt"
 
-// problem is why a stack is not in the recording; "" none.
+// problem is why a stack is not in the recording; "": none.
 type problem string
 
 const (
@@ -39,14 +39,14 @@ func (p problem) why() string {
 	return string(p)
 }
 
-// Why the profiler ended a walk: two of its error codes, see errors.json there.
+// Why the profiler ended a walk: two of its error codes, see its errors.json.
 const (
 	noMapping          = 4012
 	unsupportedMapping = 4018 // of compiled code, before the runtime is recognised
 )
 
-// aborted says in words why the profiler gave up a stack; its code, as in errors.json
-// there, follows for whoever looks further.
+// aborted says in words why the profiler gave up a stack. The code, as in its errors.json, follows for further
+// investigation.
 func aborted(code uint64) problem {
 	if code == noMapping || code == unsupportedMapping {
 		return problemCode

@@ -12,13 +12,13 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// pythonNames names functions of Python that the profiler does not: names with a control character, or
-// with a letter beyond ASCII. They are read from the process's memory, and shown escaped as all names are.
+// pythonNames names functions of Python that the profiler does not name: those with a control character or a
+// non-ASCII letter. The names are read from the process's memory, and shown escaped like all names.
 type pythonNames struct {
-	code []uint64 // of the stack at hand, by its frames of Python: where their code objects are
+	code []uint64 // for the current stack, by its frames of Python: addresses of their code objects
 }
 
-// pythonCode is what a code object says of itself.
+// pythonCode is the name and file of a code object.
 type pythonCode struct{ function, file string }
 
 // gather is called before the profiler reports a stack.
@@ -31,10 +31,10 @@ func (p *pythonNames) gather(t *libpf.EbpfTrace) {
 	}
 }
 
-// forTrace returns where the code objects are, by the frames of a trace; nil if that cannot be told.
+// forTrace returns the addresses of the code objects, by the frames of a trace; nil if they cannot be determined.
 func (p *pythonNames) forTrace(t *libpf.Trace) []uint64 { return byFrame(t, libpf.PythonFrame, p.code) }
 
-// pythonCode reads what a frame of Python is called that the profiler could not name.
+// pythonCode reads the name of a Python frame that the profiler could not name.
 func (s *stacks) pythonCode(frame unique.Handle[libpf.Frame], at uint64) pythonCode {
 	if f := frame.Value(); at == 0 || f.Type != libpf.PythonFrame || f.FunctionName.String() != "" {
 		return pythonCode{}
@@ -50,23 +50,23 @@ func memoryOf(pid int) func(at uint64, into []byte) bool {
 	}
 }
 
-// Layout of what is read of CPython, of builds with the interpreter's lock. What differs between its versions
-// is told by what is there.
+// Layout of the parts of CPython that are read, for builds with the interpreter's lock. Differences between versions
+// are detected from the content.
 const (
-	pythonCodeBytes = 320 // of a code object, in which its texts are
+	pythonCodeBytes = 320 // of a code object; they contain its texts
 	pythonTypeAt    = 8   // in an object: its type
 	pythonTypeName  = 24  // in a type: its name, as C has it
-	pythonTextHead  = 72  // of a text, before its characters at the most
-	pythonTextSize  = 16  // in a text: how many characters
-	pythonTextState = 32  // how it is kept
-	pythonTextASCII = 40  // its characters if all are of ASCII; before Python 3.12 a word, mostly 0, and then they
-	pythonTextUTF8  = 48  // of another text: where it is in UTF-8; before Python 3.12 how long that is
-	pythonTextWide  = 56  // and its characters; before Python 3.12 that place, a word, and then they
+	pythonTextHead  = 72  // of a text: the most that can precede its characters
+	pythonTextSize  = 16  // in a text: number of characters
+	pythonTextState = 32  // how it is stored
+	pythonTextASCII = 40  // its characters if all are ASCII; before Python 3.12 a word, usually 0, and then the characters
+	pythonTextUTF8  = 48  // of another text: address of its UTF-8 form; before Python 3.12 the length of that form
+	pythonTextWide  = 56  // and its characters; before Python 3.12 that address, a word, and then the characters
 	maxPythonName   = 512 // characters that are read
 )
 
-// readPythonCode reads what a code object is called: in it, one after the other, are its file, its name and,
-// from Python 3.11 on, that name with those of the classes and functions around it.
+// readPythonCode reads the names of a code object. It contains, one after the other, its file, its name and, since
+// Python 3.11, its qualified name.
 func readPythonCode(read func(at uint64, into []byte) bool, at uint64) pythonCode {
 	object := make([]byte, pythonCodeBytes)
 	if !read(at, object) {
@@ -78,7 +78,7 @@ func readPythonCode(read func(at uint64, into []byte) bool, at uint64) pythonCod
 		switch {
 		case ok:
 			texts = append(texts, text)
-		case len(texts) >= 2: // those were all
+		case len(texts) >= 2: // these were all
 			return pythonCode{function: texts[1], file: texts[0]}
 		default:
 			texts = nil
@@ -109,7 +109,7 @@ func readPythonText(read func(at uint64, into []byte) bool, at uint64) (string, 
 	return pythonText(data, width), true
 }
 
-// charactersAt is where in a text its characters begin.
+// charactersAt returns the offset of the characters in a text.
 func charactersAt(head []byte, ascii bool) uint64 {
 	word := func(at int) uint64 { return binary.LittleEndian.Uint64(head[at:]) }
 	utf8, longest := word(pythonTextUTF8), 4*word(pythonTextSize)
@@ -124,7 +124,7 @@ func charactersAt(head []byte, ascii bool) uint64 {
 	return pythonTextWide
 }
 
-// isPythonText reports whether an object's type is called str.
+// isPythonText reports whether an object's type is named str.
 func isPythonText(read func(at uint64, into []byte) bool, object []byte) bool {
 	var word [8]byte
 	kind := binary.LittleEndian.Uint64(object[pythonTypeAt:])

@@ -15,7 +15,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// named is a program of Python that says where functions of odd names are, and what it calls them.
+// named is a Python program that prints where functions with unusual names are, and their names.
 const named = `
 import json, sys
 def make(name):
@@ -28,7 +28,7 @@ for c in codes:
 sys.stdin.read()
 `
 
-// What the profiler cannot name is read from a live process: one odd name costs no stack.
+// Names that the profiler does not know are read from a live process: an unusual name does not cost the stack.
 func TestOddNamesOfPython(t *testing.T) {
 	cmd := exec.Command("python3", "-c", named)
 	in, err := cmd.StdinPipe()
@@ -68,8 +68,8 @@ func TestOddNamesOfPython(t *testing.T) {
 	}
 }
 
-// stackOfPython is the frame of a stack of one, whose code object is at an address and whose name the profiler
-// does not know.
+// stackOfPython returns the frame of a stack with one frame, whose code object is at an address and whose name the
+// profiler does not know.
 func stackOfPython(t *testing.T, pid int, code uint64) (found recording.Frame) {
 	t.Helper()
 	f := libpf.NewEbpfFrame(libpf.PythonFrame, 0, 3, 0)
@@ -89,7 +89,7 @@ func stackOfPython(t *testing.T, pid int, code uint64) (found recording.Frame) {
 	return found
 }
 
-// What is no code object is none, whatever it holds.
+// Data that is not a code object yields no name, whatever it contains.
 func TestWhatIsNoCodeOfPython(t *testing.T) {
 	for name, read := range map[string]func(uint64, []byte) bool{
 		"nothing":       func(uint64, []byte) bool { return false },

@@ -17,20 +17,18 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// rubyThreads corrects what the profiler knows of processes of Ruby. Which execution
-// context a thread is in, Ruby keeps in thread-local storage. Where it is there, the
-// profiler reads from the symbol table alone; distributions strip that, and it then
-// takes the variable for the first one and finds no frame of Ruby. Up to Ruby 3.2 the
-// variable is exported, so the dynamic symbols tell. And see rubyHeap.
+// rubyThreads corrects the profiler's data about processes of Ruby. Ruby keeps the execution context of a thread in
+// thread-local storage. The profiler reads its position there only from the symbol table, which distributions strip.
+// Then it takes the variable for the first one and finds no Ruby frames. Up to Ruby 3.2 the variable is exported, so
+// the dynamic symbols contain it. See also rubyHeap.
 type rubyThreads struct {
-	processes *ebpf.Map // the profiler's: by process, where its Ruby keeps what
+	processes *ebpf.Map // the profiler's: by process, the positions of its Ruby's data
 	known     map[uint32]rubyPlaces
 }
 
-// rubyPlaces is what was read of a Ruby. What is 0 is not known: with a Ruby whose symbols
-// are hidden its frames stay unknown.
+// rubyPlaces is what was read of a Ruby. 0 means not known: if a Ruby's symbols are hidden, its frames stay unknown.
 type rubyPlaces struct {
-	version uint32 // as the profiler tells it
+	version uint32 // as the profiler reports it
 	context uint64 // in the module's thread-local storage
 	heap    rubyHeap
 }
@@ -56,8 +54,8 @@ func findRubyThreads(pc *tracer.ProbeContext) (*rubyThreads, error) {
 	return r, nil
 }
 
-// correct completes the entries that need it. It is called again and again: the profiler
-// makes entries when it examines a process, and makes them anew when it learns more.
+// correct completes the entries that need it. It is called repeatedly, because the profiler creates entries when it
+// examines a process, and creates them again when it learns more.
 func (r *rubyThreads) correct() error {
 	var (
 		pid     uint32
@@ -69,7 +67,7 @@ func (r *rubyThreads) correct() error {
 	}
 	maps.DeleteFunc(r.known, func(pid uint32, _ rubyPlaces) bool {
 		_, there := entries[pid]
-		return !there // it has ended: its number is free for others
+		return !there // it has ended, and its number may be reused
 	})
 	var errs []error
 	for pid, entry := range entries {
@@ -102,11 +100,11 @@ func (r *rubyThreads) complete(pid uint32, entry support.RubyProcInfo) error {
 	return nil
 }
 
-// rubyLibrary matches the files in which Ruby's interpreter is.
+// rubyLibrary matches the files that contain Ruby's interpreter.
 var rubyLibrary = regexp.MustCompile(`(^|/)(libruby[^/]*\.so[0-9.]*|ruby[0-9.]*)$`)
 
-// rubyPlacesOf reads the Ruby of a process. What cannot be read stays unknown, as all of it
-// does on other processors than x86-64.
+// rubyPlacesOf reads the Ruby of a process. What cannot be read stays unknown, as does all of it on processors other
+// than x86-64.
 func rubyPlacesOf(pid int) (p rubyPlaces) {
 	image, err := openImage(pid, rubyLibrary)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
-// What waits for Ruby's interpreter lock has no symbol in a stripped library, and it is
-// what tells a wait for that lock from one for a Mutex: above both are the same frames.
-// But it is the function that a part of Ruby which everybody may call goes to when it
-// wants the lock back, and that waits on a condition variable.
+// The function that waits for Ruby's interpreter lock has no symbol in a stripped library, but it is what
+// distinguishes a wait for that lock from a wait for a Mutex: the frames above are the same. It can be found because
+// some exported functions of Ruby call it when they need the lock again, and because it waits on a condition
+// variable.
 var rubyLockers = map[string]string{
 	"rb_nogvl":                        "gvl_acquire",
 	"rb_thread_call_with_gvl":         "gvl_acquire",
@@ -26,8 +26,7 @@ var rubyLockers = map[string]string{
 // rubyConditionWait is Ruby's own wait on a condition variable.
 const rubyConditionWait = "rb_native_cond_wait"
 
-// nameRubyLock finds these functions in a library of Ruby by whom its code calls, and
-// gives them their names.
+// nameRubyLock finds these functions in a library of Ruby by their callers, and assigns names to them.
 func (t *symbolTable) nameRubyLock(file io.ReaderAt) {
 	f, err := elffile.New(file)
 	if err != nil {
@@ -73,7 +72,7 @@ func (t *symbolTable) give(start uint64, name string) {
 	t.given[start] = name
 }
 
-// machineCode is the code of a file, by the addresses of the file.
+// machineCode is the code of a file, by addresses in the file.
 type machineCode struct {
 	file   *elf.File
 	starts []uint64 // of functions, in order
@@ -83,7 +82,7 @@ type machineCode struct {
 // maxFunction bounds how much of a function is read.
 const maxFunction = 16 << 10
 
-// calls lists where the function that starts at the address calls to, directly.
+// calls lists the functions that the function at an address calls directly.
 func (c *machineCode) calls(start uint64) []uint64 {
 	i, found := slices.BinarySearch(c.starts, start)
 	if !found {
@@ -113,8 +112,8 @@ func (c *machineCode) read(address, size uint64) []byte {
 	return nil
 }
 
-// stubs are the places through which the file's code calls a function that another file
-// might replace: a jump to where its address is filled in.
+// stubs returns the places through which the file's code calls a function that another file might replace: a jump to
+// an address that is filled in at load time.
 func (c *machineCode) stubs(name string) []uint64 {
 	slot, ok := c.slot(name)
 	if !ok {
@@ -135,7 +134,7 @@ func (c *machineCode) stubs(name string) []uint64 {
 	return out
 }
 
-// slot is where the address of a function is filled in when the file is loaded.
+// slot returns where the address of a function is filled in when the file is loaded.
 func (c *machineCode) slot(name string) (uint64, bool) {
 	symbols, err := elffile.DynamicSymbols(c.file)
 	section := c.file.Section(".rela.plt")

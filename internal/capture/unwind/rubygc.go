@@ -9,23 +9,23 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// rubyHeap is where Ruby keeps what its collector does. The profiler knows it by version,
-// and takes every stack for the collector's where a release moved it: 3.1.7 has it 8 bytes
-// behind where 3.1.2 has it.
+// rubyHeap is where Ruby keeps the state of its collector. The profiler knows the position by version. If a patch
+// release moved it, the profiler takes every stack for one of the collector: in 3.1.7 it is 8 bytes after its
+// position in 3.1.2.
 type rubyHeap struct {
 	space uint16 // offset of the pointer to the heap, in Ruby's virtual machine
 	flags uint8  // offset of the flags, in the heap
 }
 
-// rubyDuringGC is a part of Ruby that everybody may call: whether the collector runs. What
-// it reads is what the profiler has to read.
+// rubyDuringGC is an exported function of Ruby that returns whether the collector runs. It reads what the profiler
+// has to read.
 const rubyDuringGC = "rb_during_gc"
 
-// longestDuringGC bounds how much of its code is looked at, in bytes.
+// longestDuringGC bounds how much of its code is examined, in bytes.
 const longestDuringGC = 64
 
-// heapIn finds where a Ruby keeps that; none where its code is of another kind, as since
-// Ruby 3.4 whose collector is a library.
+// heapIn finds where a Ruby keeps that state; it returns none if the code is different, as it is since Ruby 3.4,
+// where the collector is a library.
 func heapIn(file *elf.File, symbols []elf.Symbol) rubyHeap {
 	for _, s := range symbols {
 		if s.Name == rubyDuringGC && s.Section != elf.SHN_UNDEF {
@@ -36,8 +36,8 @@ func heapIn(file *elf.File, symbols []elf.Symbol) rubyHeap {
 	return rubyHeap{}
 }
 
-// heapOf takes the code apart: it loads the pointer to the heap from the virtual machine,
-// and by that the flags, and shifts the one that it asks for to the end, which is bit 5.
+// heapOf analyses the code. It loads the pointer to the heap from the virtual machine, uses that to load the flags,
+// and shifts the requested flag, bit 5, to the end.
 func heapOf(code []byte) rubyHeap {
 	const duringGC = 5
 	var h rubyHeap

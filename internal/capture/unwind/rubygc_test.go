@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The code of rb_during_gc in Rubies of Debian, and some that is not understood.
+// The code of rb_during_gc in Debian's Rubies, and code that is not understood.
 func TestWhereRubyKeepsItsHeap(t *testing.T) {
 	for _, c := range []struct {
 		what, code string

@@ -9,19 +9,19 @@ import (
 	"go.opentelemetry.io/ebpf-profiler/support"
 )
 
-// rubyNames finds better names for the frames of Ruby than the profiler has. They are
-// found before it reports a stack, and taken in the order of its frames.
+// rubyNames finds better names for the frames of Ruby than the profiler has. It finds them before the profiler
+// reports a stack, and they are used in the order of its frames.
 type rubyNames struct {
 	processes map[libpf.PID]*rubyVM // nil: its names cannot be read
-	names     []string              // of the stack at hand, by its frames of Ruby; "" none
+	names     []string              // for the current stack, by its frames of Ruby; "": none
 }
 
-// maxRubies bounds of how many processes names are kept.
+// maxRubies bounds for how many processes names are kept.
 const maxRubies = 256
 
 func newRubyNames() *rubyNames { return &rubyNames{processes: map[libpf.PID]*rubyVM{}} }
 
-// forget is called when a process is a new one, or runs another program.
+// forget is called when a process is new, or runs another program.
 func (r *rubyNames) forget(pid libpf.PID) { delete(r.processes, pid) }
 
 // gather finds the names of a stack's frames.
@@ -66,8 +66,8 @@ func (r *rubyNames) forTrace(t *libpf.Trace) []string {
 	return byFrame(t, libpf.RubyFrame, r.names)
 }
 
-// withClass puts the class into the label of a frame, which may say more than the
-// method's name: "block in fetch" is "block in Shop#fetch".
+// withClass inserts the class into the label of a frame, which may contain more than the method's name: "block in
+// fetch" becomes "block in Shop#fetch".
 func withClass(label, method string) string {
 	if method == "" {
 		return label

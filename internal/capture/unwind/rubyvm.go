@@ -11,10 +11,9 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// rubyVM reads names out of the memory of a process that runs Ruby 3.1 to 3.4: of methods
-// written in C, which the profiler knows in no stripped Ruby, and of the classes of all
-// methods, which it knows from Ruby 3.3 on. Nothing is stopped for it: what is read has
-// been there since the method was defined.
+// rubyVM reads names from the memory of a process that runs Ruby 3.1 to 3.4. These are the names of methods written
+// in C, which the profiler does not know in a stripped Ruby, and the classes of all methods, which the profiler knows
+// only since Ruby 3.3. The process is not stopped: what is read has existed since the method was defined.
 type rubyVM struct {
 	pid     int
 	of      rubyLayout
@@ -26,18 +25,18 @@ type rubyVM struct {
 // maxMethods bounds how many names are kept for one process.
 const maxMethods = 1 << 14
 
-// rubyLayout is where versions of Ruby on 64 bits differ: include/ruby/internal/core/rstring.h
-// and internal/class.h of each; what is 0 is not there.
+// rubyLayout holds the differences between versions of Ruby on 64 bits, from include/ruby/internal/core/rstring.h and
+// internal/class.h of each version. 0 means that the field does not exist.
 type rubyLayout struct {
 	lastOperator   uint64 // ids up to it are not shifted (id.h)
-	singleton      uint64 // flag of a class: that of one object
-	embeddedText   uint64 // of a short string: where its characters are; 0: at once, and its flags hold its length
+	singleton      uint64 // flag of a class: singleton class of one object
+	embeddedText   uint64 // of a short string: offset of its characters; 0: they follow directly, and its flags contain its length
 	hiddenTable    bool   // a class keeps its name, and its object, in a table of hidden variables
-	firstVariable  uint64 // of a class: list of its variables, the first of which is its name, or its object
+	firstVariable  uint64 // of a class: list of its variables; the first is its name, or its object
 	attached, path uint64 // of a class: its object; its name
 }
 
-// rubyLayouts are the versions whose layout is known.
+// rubyLayouts are the versions with a known layout.
 func rubyLayouts() map[string]rubyLayout {
 	return map[string]rubyLayout{
 		"3.1.": {lastOperator: 169, singleton: 1 << 12, hiddenTable: true},
@@ -47,7 +46,7 @@ func rubyLayouts() map[string]rubyLayout {
 	}
 }
 
-// Layout of what is read, the same in all of them.
+// Layout of the data that is the same in all these versions.
 const (
 	rubyTypeMask   = 0x1f
 	rubyTypeClass  = 2
@@ -118,8 +117,7 @@ func openRubyVM(pid int) (*rubyVM, error) {
 	return nil, errors.New("the symbols of this Ruby were not found")
 }
 
-// findSymbols looks for the table in Ruby's own variables: {the last id, a table of
-// strings, an array, a hash}.
+// findSymbols searches Ruby's own variables for the table: {the last id, a table of strings, an array, a hash}.
 func (v *rubyVM) findSymbols(from uint64, data []byte) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(data[i:]) }
 	for i := 0; i+32 <= len(data); i += 8 {
@@ -134,10 +132,10 @@ func (v *rubyVM) findSymbols(from uint64, data []byte) {
 	}
 }
 
-// pointer reports a value that may point to an object.
+// pointer reports whether a value may point to an object.
 func pointer(a uint64) bool { return a > 1<<12 && a < 1<<47 && a%8 == 0 }
 
-// bytes reads memory; nil if that cannot be read.
+// bytes reads memory; nil if it cannot be read.
 func (v *rubyVM) bytes(address, size uint64) []byte {
 	if size == 0 || size > 1<<24 {
 		return nil
@@ -157,8 +155,8 @@ func (v *rubyVM) word(address uint64) uint64 {
 	return 0
 }
 
-// method is the name of a method by its entry, such as "Thread::Mutex#synchronize"; ""
-// if it cannot be told.
+// method returns the name of a method for its entry, such as "Thread::Mutex#synchronize"; "" if it cannot be
+// determined.
 func (v *rubyVM) method(entry uint64) string {
 	if name, ok := v.methods[entry]; ok {
 		return name
@@ -174,7 +172,7 @@ func (v *rubyVM) method(entry uint64) string {
 	return name
 }
 
-// class is the name of a class or module, with what joins it to a method's name.
+// class returns the name of a class or module, including the separator before a method's name.
 func (v *rubyVM) class(a uint64) string {
 	flags := v.word(a)
 	switch {
@@ -192,7 +190,7 @@ func (v *rubyVM) class(a uint64) string {
 	return ""
 }
 
-// path is the name of a class or module as a program writes it.
+// path returns the name of a class or module as a program writes it.
 func (v *rubyVM) path(a uint64) string {
 	switch v.word(a) & rubyTypeMask {
 	case rubyTypeClass, rubyTypeModule:
@@ -202,8 +200,8 @@ func (v *rubyVM) path(a uint64) string {
 		case v.of.path != 0:
 			return v.text(v.word(a + v.of.path))
 		}
-		// A class is named as it is made, before it has other variables. One that had no name
-		// then may have another text there: it must look like a name.
+		// A class is named when it is created, before it has other variables. A class that had no name then may have
+		// another text there, so the text must look like a name.
 		if name := v.text(v.word(v.word(a + v.of.firstVariable))); constant.MatchString(name) {
 			return name
 		}
@@ -211,10 +209,10 @@ func (v *rubyVM) path(a uint64) string {
 	return ""
 }
 
-// constant is the name of a class as programs write it.
+// constant matches the name of a class as programs write it.
 var constant = regexp.MustCompile(`^[A-Z]\w*(::[A-Z]\w*)*$`)
 
-// attached is the object whose class this is, of one object's class.
+// attached returns the object to which a singleton class belongs.
 func (v *rubyVM) attached(class uint64) uint64 {
 	switch {
 	case v.of.hiddenTable:
@@ -225,7 +223,7 @@ func (v *rubyVM) attached(class uint64) uint64 {
 	return v.word(v.word(class + v.of.firstVariable))
 }
 
-// hidden reads a variable of a class that programs do not see.
+// hidden reads a variable of a class that programs cannot see.
 func (v *rubyVM) hidden(class uint64, name string) uint64 {
 	table := v.word(v.word(class+classExtension) + extensionHidden)
 	if n := v.word(table + tableEntries); n == 0 {
@@ -243,7 +241,7 @@ func (v *rubyVM) hidden(class uint64, name string) uint64 {
 	return 0
 }
 
-// id is the text of one of Ruby's ids.
+// id returns the text of one of Ruby's ids.
 func (v *rubyVM) id(id uint64) string {
 	if id > v.of.lastOperator {
 		id >>= idShift
@@ -259,7 +257,7 @@ func (v *rubyVM) id(id uint64) string {
 	return v.text(v.word(page + id%idsPerPage*2*8))
 }
 
-// array is where an array's contents are, and how many there are.
+// array returns where an array's elements are, and their number.
 func (v *rubyVM) array(a uint64) (contents, n uint64) {
 	flags := v.word(a)
 	if flags&rubyTypeMask != rubyTypeArray {
@@ -271,7 +269,7 @@ func (v *rubyVM) array(a uint64) (contents, n uint64) {
 	return v.word(a + arrayAddress), v.word(a + arrayLength)
 }
 
-// text is the contents of a string.
+// text returns the characters of a string.
 func (v *rubyVM) text(a uint64) string {
 	flags := v.word(a)
 	if flags&rubyTypeMask != rubyTypeString {

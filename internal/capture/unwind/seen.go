@@ -21,7 +21,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// seen is a process as package procfs sees it: the profiler looks at processes with rights that this one gives up.
+// seen is a process accessed through package procfs, because the profiler needs rights that this process drops.
 type seen struct{ profiled.Process }
 
 func see(pid, tid libpf.PID) seen { return seen{profiled.New(pid, tid)} }
@@ -37,7 +37,7 @@ func (s seen) GetExe() (libpf.String, error) {
 	return libpf.Intern(exe), nil
 }
 
-// GetProcessMeta implements profiled.Process: no more of it is of use here.
+// GetProcessMeta implements profiled.Process: only this part of it is used here.
 func (s seen) GetProcessMeta(profiled.MetaConfig) profiled.ProcessMeta {
 	exe, _ := s.GetExe()
 	return profiled.ProcessMeta{Executable: exe}
@@ -48,8 +48,8 @@ func (s seen) GetRemoteMemory() remotememory.RemoteMemory {
 	return remotememory.RemoteMemory{ReaderAt: procfs.Memory{PID: int(s.PID())}}
 }
 
-// IterateMappings implements profiled.Process. Where the main thread has ended, the profiler knows another way, for
-// as long as this process has its rights.
+// IterateMappings implements profiled.Process. If the main thread has ended, the profiler's own way is used, which
+// works as long as this process has its rights.
 func (s seen) IterateMappings(do func(m profiled.RawMapping) bool) (bad uint32, err error) {
 	file, err := procfs.Open(s.path("maps"))
 	if err != nil {
@@ -114,7 +114,7 @@ func rawMapping(line string) (m profiled.RawMapping, ok bool) {
 	return m, true
 }
 
-// wanted leaves out what is not code nor data.
+// wanted excludes mappings that are neither code nor data.
 func wanted(m *profiled.RawMapping) bool {
 	return m.Flags&(elf.PF_R|elf.PF_X) != 0 && (m.Inode != 0 || m.Path == "" || strings.HasPrefix(m.Path, "[anon:"))
 }
@@ -169,5 +169,5 @@ func (s seen) CalculateMappingFileID(m *profiled.RawMapping) (libpf.FileID, erro
 	return libpf.FileIDFromExecutableReader(file)
 }
 
-// maxVDSO bounds what is read of the kernel's own page of code, in bytes.
+// maxVDSO bounds how many bytes of the vDSO are read.
 const maxVDSO = 1 << 20

@@ -15,39 +15,36 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Bounds of what is kept: a recording with more different stacks than these lacks the
-// rarest, and says so.
+// Limits of what is kept: a recording with more distinct stacks than this lacks the rarest, and says so.
 const (
 	maxNodes  = 1 << 17
 	maxFrames = 1 << 16
 	maxRaw    = 1 << 15
 )
 
-// node is a stack by its innermost frame and its caller.
+// node is a stack, as its innermost frame and its caller.
 type node struct {
 	caller recording.StackID
 	frame  recording.FrameID
 }
 
-// handle is what the profiler says of a frame, the name that is better than its, and the
-// file of machine code.
+// handle is the profiler's data of a frame, a name that is better than the profiler's, and the file of machine code.
 type handle struct {
 	frame  unique.Handle[libpf.Frame]
 	name   string
 	file   host.FileID
-	python pythonCode // what it is called if the profiler does not say
+	python pythonCode // its name if the profiler does not provide one
 }
 
-// stacks turns the profiler's traces into stacks of a recording. Most stacks have been
-// seen before: they are known by a hash of what the kernel sent, before anything is
-// looked up.
+// stacks turns the profiler's traces into stacks of a recording. Most stacks have been seen before: they are
+// recognised by a hash of what the kernel sent, before anything is looked up.
 type stacks struct {
 	seed    maphash.Seed
 	raw     map[uint64]recording.StackID
 	handles map[handle]recording.FrameID
 	frames  map[recording.Frame]recording.FrameID
 	nodes   map[node]recording.StackID
-	fresh   []recording.Fact // not handed over yet
+	fresh   []recording.Fact // not passed on yet
 	symbols *symbols
 	ruby    *rubyNames
 	python  pythonNames
@@ -55,10 +52,10 @@ type stacks struct {
 	inlined map[unique.Handle[libpf.Frame]][]recording.FrameID // see goFrames
 	native  nativeFiles
 
-	pid     libpf.PID         // whose trace the profiler has
-	found   recording.StackID // what ReportTraceEvent made of it
+	pid     libpf.PID         // whose trace the profiler is processing
+	found   recording.StackID // the result of ReportTraceEvent
 	problem problem
-	unnamed bool // a function of it may have a name when it is seen again
+	unnamed bool // one of its functions may have a name when it is seen again
 }
 
 func newStacks() *stacks {
@@ -71,8 +68,8 @@ func newStacks() *stacks {
 	}
 }
 
-// of finds the stack of a trace, and gives the trace back to the profiler by calling
-// handle, which calls ReportTraceEvent.
+// of finds the stack of a trace. It returns the trace to the profiler by calling handle, which calls
+// ReportTraceEvent.
 func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recording.StackID, problem) {
 	t.FrameData = t.FrameData[min(int(t.NumKernelFrames), len(t.FrameData)):]
 	t.NumKernelFrames = 0
@@ -104,7 +101,7 @@ func (s *stacks) hash(t *libpf.EbpfTrace) uint64 {
 	return h.Sum64()
 }
 
-// ReportTraceEvent implements reporter.TraceReporter: it is called by handle.
+// ReportTraceEvent implements reporter.TraceReporter: handle calls it.
 func (s *stacks) ReportTraceEvent(t *libpf.Trace, _ *samples.TraceEventMeta) error {
 	if len(t.Frames) == 0 {
 		return nil
@@ -144,7 +141,7 @@ func (s *stacks) node(n node) recording.StackID {
 	return id
 }
 
-// at is what is known of a frame beside what the profiler says; nothing if list is nil.
+// at returns what is known of a frame besides the profiler's data; nothing if list is nil.
 func at[T any](list []T, i int) (known T) {
 	if list == nil {
 		return known
@@ -152,14 +149,13 @@ func at[T any](list []T, i int) (known T) {
 	return list[i]
 }
 
-// unnamedV8 is what the profiler calls frames of V8 of a kind that it does not know. We
-// call those so whose function it could not read, too: the functions that V8 brings
-// along (Array.prototype.map, RegExp.prototype.exec) have no table of positions in a
-// source. The functions around them are named, so such a stack is worth having.
+// unnamedV8 is the profiler's name for frames of V8 of an unknown kind. We also use it for frames whose function the
+// profiler could not read: functions built into V8 (Array.prototype.map, RegExp.prototype.exec) have no table of
+// source positions. The functions around them have names, so such a stack is useful.
 const unnamedV8 = "V8::UnknownFrame"
 
-// unnamed is what functions of other runtimes are called whose names cannot be read: one of them does not
-// cost the stack.
+// unnamed is the name given to functions of other runtimes whose names cannot be read, so that one of them does not
+// make the whole stack unusable.
 const unnamed = "<unnamed>"
 
 func (s *stacks) frame(key handle) (recording.FrameID, problem) {
@@ -175,7 +171,7 @@ func (s *stacks) frame(key handle) (recording.FrameID, problem) {
 	if fact.Function == "" && key.python.function != "" {
 		fact.Function, fact.File = key.python.function, key.python.file
 	}
-	if fact.Function == "" && fact.Type != recording.FrameNative { // it is asked for once more
+	if fact.Function == "" && fact.Type != recording.FrameNative { // it is requested once more
 		fact.Function, s.unnamed = unnamed, true
 		if fact.Type == recording.FrameV8 {
 			fact.Function = unnamedV8
@@ -192,7 +188,7 @@ func (s *stacks) frame(key handle) (recording.FrameID, problem) {
 	return id, problemNone
 }
 
-// declare gives a frame its id.
+// declare assigns an id to a frame.
 func (s *stacks) declare(fact recording.Frame) (recording.FrameID, problem) {
 	id, ok := s.frames[fact]
 	if !ok {
@@ -207,15 +203,15 @@ func (s *stacks) declare(fact recording.Frame) (recording.FrameID, problem) {
 	return id, problemNone
 }
 
-// declared hands over the facts that were not handed over before.
+// declared returns the facts that were not passed on before.
 func (s *stacks) declared() []recording.Fact {
 	out := s.fresh
 	s.fresh = nil
 	return out
 }
 
-// describe turns the profiler's frame into a recording's, without its ID. Machine code
-// is of the given file where the profiler does not know of which.
+// describe turns the profiler's frame into a recording's, without its ID. Machine code belongs to the given file if
+// the profiler does not know the file.
 func (s *stacks) describe(f *libpf.Frame, of host.FileID) recording.Frame {
 	out := recording.Frame{
 		Type: typeOf(f.Type), Function: f.FunctionName.String(),

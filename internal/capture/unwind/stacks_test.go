@@ -13,7 +13,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// stackOf says how a trace is kept: its functions, the innermost first.
+// stackOf returns how a trace is recorded: its functions, the innermost first.
 func (s *stacks) stackOf(t *testing.T, raw []uint64, trace *libpf.Trace) []string {
 	t.Helper()
 	_, p := s.of(&libpf.EbpfTrace{PID: 1, FrameData: raw}, func(*libpf.EbpfTrace) {
@@ -47,8 +47,7 @@ func frames(list ...libpf.Frame) (out libpf.Frames) {
 	return out
 }
 
-// The functions that V8 brings along have no name for the profiler. What they call, and
-// what calls them, is kept.
+// The profiler has no names for the functions built into V8. Their callees and callers are recorded.
 func TestFramesOfV8WithoutName(t *testing.T) {
 	v8 := func(name string) libpf.Frame {
 		return libpf.Frame{Type: libpf.V8Frame, FunctionName: libpf.Intern(name)}
@@ -66,7 +65,7 @@ func TestFramesOfV8WithoutName(t *testing.T) {
 	}
 }
 
-// The profiler does not find the mapping of some code of Node: the file is known all the same.
+// The profiler does not find the mapping of some code of Node: the file is recorded nevertheless.
 func TestFramesOfMachineCodeWithoutMapping(t *testing.T) {
 	s, id := newStacks(), libpf.NewFileID(7, 1)
 	s.symbols.files[id] = &executable{table: table()}

@@ -16,12 +16,12 @@ import (
 // maxExecutables bounds how many files are kept open for their symbols.
 const maxExecutables = 512
 
-// symbols names native code. Executables are registered when the profiler examines
-// them, and read when a frame of theirs is named for the first time.
+// symbols names native code. Executables are registered when the profiler examines them, and read when one of their
+// frames is named for the first time.
 type symbols struct {
 	mu    sync.Mutex
 	files map[libpf.FileID]*executable
-	known map[host.FileID]libpf.FrameMappingFileData // the same by what the kernel calls them
+	known map[host.FileID]libpf.FrameMappingFileData // the same, by the kernel's id
 }
 
 // executable is a file with code; table is nil until it is needed.
@@ -34,8 +34,7 @@ func newSymbols() *symbols {
 	return &symbols{files: map[libpf.FileID]*executable{}, known: map[host.FileID]libpf.FrameMappingFileData{}}
 }
 
-// ReportExecutable implements reporter.ExecutableReporter. The file is opened while the
-// process lives.
+// ReportExecutable implements reporter.ExecutableReporter. It opens the file while the process is alive.
 func (s *symbols) ReportExecutable(e *reporter.ExecutableMetadata) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,22 +45,21 @@ func (s *symbols) ReportExecutable(e *reporter.ExecutableMetadata) {
 	}
 	file, err := e.Process.OpenMappingFile(e.Mapping)
 	if err != nil {
-		return // the kernel's own page of code, or the process has ended
+		return // the vDSO, or the process has ended
 	}
 	s.files[id] = &executable{file: file}
 	s.known[host.FileIDFromLibpf(id)] = of
 }
 
-// file is what is known of a file by the id that the kernel sends; nothing if it was not
-// registered.
+// file returns what is known of a file, given the id that the kernel sends; nothing if it was not registered.
 func (s *symbols) file(id host.FileID) libpf.FrameMappingFileData {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known[id]
 }
 
-// name says which function the address is in, by the addresses of the file. Where no
-// symbol covers it, it is named by the file and where its function starts.
+// name returns the function that contains the address, which is an address in the file. If no symbol covers it, the
+// name is made of the file and the beginning of the function.
 func (s *symbols) name(id libpf.FileID, module string, address uint64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

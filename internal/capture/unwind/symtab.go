@@ -19,26 +19,26 @@ type source interface {
 	io.Closer
 }
 
-// symbolTable is what an ELF file tells of its functions. Names stay in the file.
+// symbolTable is an ELF file's data about its functions. Names stay in the file.
 type symbolTable struct {
 	functions []function // by address
 	names     io.ReaderAt
-	starts    []uint64          // of functions by their unwinding tables, sorted; without names
+	starts    []uint64          // of functions, from their unwinding tables, sorted; without names
 	given     map[uint64]string // names of functions that have no symbol, by their starts
 }
 
-// function is a symbol, small because a runtime has hundreds of thousands.
+// function is a symbol. It is small because a runtime has hundreds of thousands.
 type function struct {
 	address uint64
 	size    uint32
 	name    uint32 // offset in names
 }
 
-// maxSymbols bounds how much of a symbol table is read, in bytes.
+// maxSymbols bounds how many bytes of a symbol table are read.
 const maxSymbols = 64 << 20
 
-// readSymbols reads the table of symbols, or that of exported ones where the file is
-// stripped. A file that cannot be read has none.
+// readSymbols reads the table of symbols, or that of exported ones if the file is stripped. For a file that cannot be
+// read the result is empty.
 func readSymbols(file io.ReaderAt) *symbolTable {
 	t := &symbolTable{}
 	f, err := elffile.New(file)
@@ -50,7 +50,7 @@ func readSymbols(file io.ReaderAt) *symbolTable {
 		section = f.SectionByType(elf.SHT_DYNSYM)
 	}
 	if section != nil && section.Size <= maxSymbols && int(section.Link) < len(f.Sections) {
-		if names := f.Sections[section.Link]; section.ReaderAt != nil && names.ReaderAt != nil { // else they are packed, as no linker does
+		if names := f.Sections[section.Link]; section.ReaderAt != nil && names.ReaderAt != nil { // otherwise they are compressed, which no linker does
 			t.read(section)
 			t.names = names
 		}
@@ -67,7 +67,7 @@ func (t *symbolTable) read(section *elf.Section) {
 	slices.SortStableFunc(t.functions, func(a, b function) int { return cmp.Compare(a.address, b.address) })
 }
 
-// eachFunction reads a table of symbols in pieces: that of a runtime is tens of MB, of which little is kept.
+// eachFunction reads a table of symbols in pieces: that of a runtime has tens of MB, of which little is kept.
 func eachFunction(section *elf.Section, use func(function)) {
 	piece := make([]byte, 4096*elf.Sym64Size)
 	for at := uint64(0); at < section.Size; at += uint64(len(piece)) {
@@ -84,8 +84,8 @@ func eachFunction(section *elf.Section, use func(function)) {
 	}
 }
 
-// name returns the symbol that covers the address; "" if none does. Of several names
-// for one place it is the one that a caller would use.
+// name returns the symbol that covers the address; "" if none does. If one place has several names, it returns the
+// one that a caller would use.
 func (t *symbolTable) name(address uint64) string {
 	after, _ := slices.BinarySearchFunc(t.functions, address, func(f function, a uint64) int {
 		if f.address <= a {
@@ -106,7 +106,7 @@ func (t *symbolTable) name(address uint64) string {
 	return best
 }
 
-// plainer reports whether a is the name by which a function is known rather than b.
+// plainer reports whether a function is better known by the name a than by b.
 func plainer(a, b string) bool {
 	leading := func(s string) int { return len(s) - len(strings.TrimLeft(s, "_")) }
 	if x, y := leading(a), leading(b); x != y {
@@ -131,8 +131,8 @@ func (t *symbolTable) text(offset uint32) string {
 	return string(all)
 }
 
-// start is where the function at the address starts, by the unwinding tables; the
-// address itself if they do not tell.
+// start returns where the function at the address starts, according to the unwinding tables; the address itself if
+// they do not contain it.
 func (t *symbolTable) start(address uint64) uint64 {
 	i, found := slices.BinarySearch(t.starts, address)
 	if found {
@@ -144,7 +144,7 @@ func (t *symbolTable) start(address uint64) uint64 {
 	return t.starts[i-1]
 }
 
-// Encodings of .eh_frame_hdr: its only form in use.
+// Encodings of .eh_frame_hdr: the only format in use.
 const (
 	ehVersion  = 1
 	ehCount    = 0x03 // a four-byte count

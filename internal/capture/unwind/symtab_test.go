@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// names is a table of strings as a file has it.
+// names is a table of strings as in a file.
 const names = "\x00__mutex_lock\x00mutex_lock\x00inner\x00"
 
 func table() *symbolTable {
@@ -29,7 +29,7 @@ func TestNamesOfNativeCode(t *testing.T) {
 		0x0ff: "",           // before all symbols
 		0x100: "mutex_lock", // the name that its callers use
 		0x13f: "mutex_lock",
-		0x140: "", // behind the symbol's end: not by the nearest
+		0x140: "", // after the end of the symbol: the nearest one is not used
 		0x1ff: "",
 		0x20f: "inner",
 		0x210: "",
@@ -48,7 +48,7 @@ func TestPlacesOfCodeWithoutName(t *testing.T) {
 	}
 }
 
-// Of a table of symbols, which is read in pieces, the functions that the file itself has are kept, by address.
+// A table of symbols is read in pieces; the functions defined in the file are kept, by address.
 func TestFunctionsOfASymbolTable(t *testing.T) {
 	symbol := func(kind elf.SymType, in elf.SectionIndex, address uint64) elf.Sym64 {
 		return elf.Sym64{Name: 7, Info: byte(kind), Shndx: uint16(in), Value: address, Size: 16}

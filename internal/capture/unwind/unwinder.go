@@ -26,15 +26,15 @@ import (
 
 // Options of an Unwinder.
 type Options struct {
-	Watched *ebpf.Map     // processes to take stacks of: the recorder's own map
-	Hints   *ebpf.Map     // the recorder's, which stands before Watched
-	Threads *ebpf.Map     // the recorder's, of what is kept of each
-	Gap     time.Duration // least time between two stacks of a thread that waits for one class of things
+	Watched *ebpf.Map     // processes to take stacks of: the recorder's map
+	Hints   *ebpf.Map     // the recorder's map of hints, which is checked before Watched
+	Threads *ebpf.Map     // the recorder's map of the state of threads
+	Gap     time.Duration // minimum time between two stacks of a thread that waits for the same class of things
 	Period  time.Duration // of the timer that takes stacks of running threads; 0: none
 	Python  bool          // walk stacks of Python: loading that takes the kernel's verifier seconds
 }
 
-// Taken is one stack that was taken. The thread is named by the kernel's ids.
+// Taken is one stack that was taken. The thread is identified by the kernel's ids.
 type Taken struct {
 	Time      recording.Time
 	TID, TGID uint32
@@ -44,15 +44,15 @@ type Taken struct {
 	Stack     recording.StackID
 }
 
-// Batch is what came in since the last one. Its slices are the caller's.
+// Batch is what came in since the last one. The caller owns its slices.
 type Batch struct {
-	Declared []recording.Fact // Frames and Stacks that Taken use for the first time
+	Declared []recording.Fact // Frames and Stacks that Taken uses for the first time
 	Taken    []Taken
 	Lost     []Lost
 	Missing  []recording.Missing
 }
 
-// Lost are stacks that were walked and did not arrive, because a buffer was full.
+// Lost are stacks that were walked but did not arrive, because a buffer was full.
 type Lost struct {
 	CPU, Count  int64
 	First, Last recording.Time
@@ -67,30 +67,29 @@ type Unwinder struct {
 	workers sync.WaitGroup
 	begun   func() error // enables the moments, once
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	marks  *marks
 	stacks *stacks
 	batch  Batch
 }
 
 const (
-	// ringBytes is the room for stacks on their way out of the kernel: some thousand.
+	// ringBytes is the space for stacks on their way out of the kernel: some thousand stacks.
 	ringBytes = 8 << 20
-	// pollEvery is how often the profiler empties it, 4096 stacks at most each time.
+	// pollEvery is how often the profiler empties it, at most 4096 stacks each time.
 	pollEvery = 50 * time.Millisecond
-	// lookEvery is how often it looks for processes that are to be examined.
+	// lookEvery is how often it looks for processes to be examined.
 	lookEvery = 250 * time.Millisecond
-	// cleanEvery is how often what is known of processes that have ended is dropped.
+	// cleanEvery is how often data of ended processes is dropped.
 	cleanEvery = 10 * time.Second
 	// frameCache is how many symbolised frames it keeps.
 	frameCache = 8192
-	// mapScale makes its maps, sized for every process of a host, 2^4 times smaller.
+	// mapScale makes its maps, which are sized for all processes of a host, 2^4 times smaller.
 	mapScale = -4
 )
 
-// Start loads the profiler; Begin then takes stacks. It needs rights that may be dropped
-// afterwards; what is needed to examine new processes is told by package capture's
-// DropRights.
+// Start loads the profiler; Begin then takes stacks. It needs rights that may be dropped afterwards; for those that
+// are needed to examine new processes, see DropRights in package capture.
 func Start(o Options) (*Unwinder, error) {
 	if err := RaiseMemlock(); err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func (u *Unwinder) start(ctx context.Context) error {
 		return err
 	}
 	u.workers.Go(func() { examiner.run(ctx) })
-	// Without it, what is known of an ended process is dropped a little later.
+	// Without it, data of an ended process is dropped a little later.
 	_ = u.tracer.AttachSchedMonitor()
 	if err := u.tracer.StartMapMonitors(ctx, u.traces); err != nil {
 		return fmt.Errorf("start the stack profiler: %w", err)
@@ -149,7 +148,7 @@ func (u *Unwinder) config() *tracer.Config {
 	return c
 }
 
-// interpreters leaves out the runtimes that dwell does not watch.
+// interpreters disables the runtimes that dwell does not watch.
 func (u *Unwinder) interpreters() interpreterconfig.Config {
 	c := interpreterconfig.NoInterpreters()
 	c.Hotspot.Disabled, c.V8.Disabled, c.Go.Disabled = false, false, false
@@ -159,17 +158,17 @@ func (u *Unwinder) interpreters() interpreterconfig.Config {
 	return c
 }
 
-// Begin takes stacks of the watched processes from now on.
+// Begin starts taking stacks of the watched processes.
 func (u *Unwinder) Begin() error { return u.begun() }
 
-// SetGaps tells the programs how often recording paused and went on again; odd: they
-// take no stacks, and nothing asks them to.
+// SetGaps tells the programs how many times recording has paused or resumed. While the number is odd they take no
+// stacks, and the events that run them are disabled.
 func (u *Unwinder) SetGaps(n uint32) error {
 	return errors.Join(u.moments.objects.Gaps.Set(n), u.moments.rest(n%2 == 1))
 }
 
-// Examine has the profiler look at a process before it is asked for its first stack, or
-// that has begun to run another program: what was known of it is forgotten.
+// Examine lets the profiler examine a process before its first stack is requested, or after it has begun to run
+// another program: earlier data about it is dropped.
 func (u *Unwinder) Examine(pid int) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -188,7 +187,7 @@ func (u *Unwinder) examine(pid int) error {
 	return nil
 }
 
-// Python reports whether frames of Python are among those it can name.
+// Python reports whether it can name frames of Python.
 func (u *Unwinder) Python() bool { return u.moments.opts.Python }
 
 // intervals are the profiler's, with a shorter time between polls.
@@ -197,10 +196,9 @@ type intervals struct {
 	config *tracer.Config
 }
 
-// MonitorInterval implements tracer.Intervals. It is first asked for when the programs
-// have been loaded: had LoadProbe been set before, each would have been loaded a second
-// time, to be called by kernel probes, which takes the verifier seconds. Our moments
-// call the first ones; Enable only wants to hear that there are others.
+// MonitorInterval implements tracer.Intervals. The profiler calls it first when the programs have been loaded. If
+// LoadProbe were set earlier, each program would be loaded a second time, to be called by kernel probes, which takes
+// the verifier seconds. Our moments call the first ones; Enable only checks that the others were requested.
 func (i intervals) MonitorInterval() time.Duration {
 	i.config.LoadProbe = true
 	return i.Times.MonitorInterval()
@@ -209,7 +207,7 @@ func (i intervals) MonitorInterval() time.Duration {
 // TracePollInterval implements tracer.Intervals.
 func (intervals) TracePollInterval() time.Duration { return pollEvery }
 
-// receive turns what comes out of the kernel into stacks.
+// receive turns data from the kernel into stacks.
 func (u *Unwinder) receive(ctx context.Context) {
 	again := time.NewTicker(pollEvery)
 	defer again.Stop()
@@ -227,7 +225,7 @@ func (u *Unwinder) receive(ctx context.Context) {
 	}
 }
 
-// correctRuby completes what the profiler knows of processes of Ruby.
+// correctRuby completes the profiler's data about processes of Ruby.
 func (u *Unwinder) correctRuby() {
 	if err := u.moments.ruby.correct(); err != nil {
 		u.note(problem(err.Error()))
@@ -257,12 +255,11 @@ func (u *Unwinder) handle(trace *libpf.EbpfTrace) {
 	})
 }
 
-// tryAgain is how many stacks in a row may lead through unknown code before the process
-// is examined once more.
+// tryAgain is how many stacks in a row may lead through unknown code before the process is examined once more.
 const tryAgain = 32
 
-// unexamined counts a stack that led through code which the profiler does not know. It
-// finds out by itself, but after a failure it waits long.
+// unexamined counts a stack that led through code that the profiler does not know. The profiler notices that by
+// itself, but after a failure it waits long.
 func (u *Unwinder) unexamined(tgid uint32) problem {
 	u.marks.failed[tgid]++
 	if u.marks.failed[tgid]%tryAgain == 0 {
@@ -299,7 +296,7 @@ func (u *Unwinder) handOver() Batch {
 	return b
 }
 
-// expire gives up on marks that no stack has followed for so long.
+// expire gives up marks that no stack has followed for this long.
 func (u *Unwinder) expire(after time.Duration) {
 	lost, early := u.marks.expire(after)
 	u.batch.Lost = append(u.batch.Lost, lost...)
@@ -308,7 +305,7 @@ func (u *Unwinder) expire(after time.Duration) {
 	}
 }
 
-// note is miss for those who do not hold the lock.
+// note is miss for callers that do not hold the lock.
 func (u *Unwinder) note(p problem) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -325,17 +322,17 @@ func (u *Unwinder) miss(p problem) {
 	u.batch.Missing = append(u.batch.Missing, recording.Missing{What: "stacks", Why: p.why(), Count: 1})
 }
 
-// Cost is what choosing and walking stacks took in the kernel.
+// Cost is what choosing and walking stacks has cost in the kernel.
 type Cost struct {
 	NS     int64
-	Inside int64 // of that, on threads of watched processes
+	Inside int64 // the part of that on threads of watched processes
 	Walks  int64
 }
 
-// Cost is that so far.
+// Cost returns the cost so far.
 func (u *Unwinder) Cost() Cost { return u.moments.cost() }
 
-// Stop ends the taking of stacks and returns what was still under way.
+// Stop stops taking stacks and returns those that were still outstanding.
 func (u *Unwinder) Stop() Batch {
 	u.moments.detach()
 	deadline := time.Now().Add(5 * pollEvery)
@@ -353,7 +350,7 @@ func (u *Unwinder) Stop() Batch {
 	return u.handOver()
 }
 
-// waiting reports whether any stack is still to come.
+// waiting reports whether any stack is outstanding.
 func (u *Unwinder) waiting() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

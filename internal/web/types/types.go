@@ -1,5 +1,5 @@
-// Package types writes the TypeScript types of the page's view model from its Go types,
-// so that the two cannot differ.
+// Package types writes the TypeScript types of the page's view model from its Go types, so that the two cannot
+// differ.
 package types
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Source is the TypeScript source that declares the models of all pages.
+// Source returns the TypeScript source that declares the models of all pages.
 func Source() string {
 	g := &generator{named: map[string]string{}}
 	for _, t := range []reflect.Type{reflect.TypeFor[report.WebPage](), reflect.TypeFor[report.WebDiff](), reflect.TypeFor[report.WebTold](), reflect.TypeFor[report.WebWhere](), reflect.TypeFor[report.Under](), reflect.TypeFor[report.WebLanes]()} {
@@ -37,7 +37,7 @@ type generator struct {
 	named map[string]string // the members of each interface
 }
 
-// of names the type in TypeScript, and declares what it is made of.
+// of returns the TypeScript name of a type, and declares its members.
 func (g *generator) of(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[recording.Duration](), reflect.TypeFor[recording.Time]():
@@ -51,7 +51,7 @@ func (g *generator) of(t reflect.Type) string {
 	case reflect.Pointer:
 		return g.of(t.Elem()) + " | null"
 	case reflect.Slice, reflect.Array:
-		of := strings.TrimSuffix(g.of(t.Elem()), " | null") // lists hold no nulls
+		of := strings.TrimSuffix(g.of(t.Elem()), " | null") // lists contain no nulls
 		return of + "[]"
 	case reflect.Map:
 		return "Record<string, " + g.of(t.Elem()) + ">"
@@ -69,7 +69,7 @@ func (g *generator) of(t reflect.Type) string {
 func (g *generator) object(t reflect.Type) string {
 	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	if _, ok := g.named[name]; !ok {
-		g.named[name] = "" // it may hold itself
+		g.named[name] = "" // it may contain itself
 		g.named[name] = g.members(t)
 	}
 	return name
@@ -101,7 +101,7 @@ func (g *generator) members(t reflect.Type) string {
 	return b.String()
 }
 
-// quoted quotes a member's name that is no identifier.
+// quoted quotes a member's name that is not an identifier.
 func quoted(name string) string {
 	if strings.ContainsAny(name, "-.") {
 		return `"` + name + `"`

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// code assembles words.
+// code assembles instruction words.
 func code(words ...uint32) []byte {
 	var b []byte
 	for _, w := range words {
@@ -37,7 +37,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// The beginnings of functions as Go 1.26 makes them.
+// The beginnings of functions as Go 1.26 generates them.
 func TestProbeAt(t *testing.T) {
 	for _, c := range []struct {
 		name string

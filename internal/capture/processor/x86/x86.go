@@ -1,4 +1,4 @@
-// Package x86 is what x86-64 code of Go tells, and the numbers of its system calls.
+// Package x86 interprets x86-64 code, and has the numbers of its system calls.
 package x86
 
 import (
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Syscall names a system call; "" where the table ends.
+// Syscall returns the name of a system call; "" if it is not in the table.
 func Syscall(nr int) string {
 	if nr >= len(syscalls) {
 		return ""
@@ -15,11 +15,11 @@ func Syscall(nr int) string {
 	return syscalls[nr]
 }
 
-// CallLength is that of a direct call, in bytes.
+// CallLength is the length of a direct call, in bytes.
 const CallLength = 5
 
-// Apart finds the returns and the direct calls in a function's code, from its beginning, up
-// to an instruction that is not understood.
+// Apart finds the returns and the direct calls in a function's code, from its beginning to the first instruction that
+// it does not understand.
 func Apart(code []byte) (returns []int, calls map[int]int64) {
 	calls = map[int]int64{}
 	for at := 0; at < len(code); {
@@ -41,16 +41,15 @@ func Apart(code []byte) (returns []int, calls map[int]int64) {
 	return returns, calls
 }
 
-// ProbeAt finds, in the code of a function, the push of the frame pointer, or before
-// Go 1.21 the jump that asks for a larger stack; else the beginning. The kernel emulates a
-// push or a jump, and lets all others, as that at the beginning, run by themselves: a second
-// trap.
+// ProbeAt finds the push of the frame pointer in the code of a function, or before Go 1.21 the jump that requests a
+// larger stack; otherwise it returns the beginning. The kernel emulates a push or a jump. It single-steps all other
+// instructions, such as the one at the beginning, which costs a second trap.
 func ProbeAt(code []byte) uint64 {
 	const push = 0x55
 	if len(code) > 0 && code[0] == push {
 		return 0
 	}
-	// What is compared with the limit of the stack, which is at 16(R14).
+	// The comparison with the limit of the stack, which is at 16(R14).
 	check := bytes.Index(code, []byte{0x3b, 0x66, 0x10})
 	if check < 1 || code[check-1] != 0x49 && code[check-1] != 0x4d {
 		return 0
@@ -71,8 +70,7 @@ func ProbeAt(code []byte) uint64 {
 	return uint64(jump)
 }
 
-// FirstRead returns the address of the first 32 bits that code loads from a fixed place; 0 if
-// it loads none.
+// FirstRead returns the address of the first 32-bit value that code loads from a fixed place; 0 if there is none.
 func FirstRead(code []byte, address uint64) uint64 {
 	for at := 0; at < len(code); {
 		in, err := x86asm.Decode(code[at:], 64)
@@ -88,7 +86,7 @@ func FirstRead(code []byte, address uint64) uint64 {
 	return 0
 }
 
-// Calls lists where, from the beginning of code of C, it calls and jumps to directly.
+// Calls lists the targets of direct calls and jumps, relative to the beginning of C code.
 func Calls(code []byte) []int64 {
 	var to []int64
 	for at := 0; at < len(code); {
@@ -107,11 +105,10 @@ func Calls(code []byte) []int64 {
 	return to
 }
 
-// StubStep is how far stubs, with which files call functions of other files, are apart.
+// StubStep is the distance of stubs, through which files call functions of other files.
 const StubStep = 16
 
-// StubSlot is where a stub at an address finds the address that it jumps to; 0 if the code is
-// no stub.
+// StubSlot returns where a stub at an address finds the address to which it jumps; 0 if the code is not a stub.
 func StubSlot(code []byte, address uint64) uint64 {
 	for n := 0; n < len(code); {
 		in, err := x86asm.Decode(code[n:], 64)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The beginnings of functions, as compilers of several versions make them.
+// The beginnings of functions, as compilers of several versions generate them.
 func TestProbeAt(t *testing.T) {
 	for _, c := range []struct {
 		name, code string

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Choice is what processes are chosen by; one of its fields is set.
+// Choice selects processes; one of its fields is set.
 type Choice struct {
 	Container string // name, id, or the beginning of an id
 	Pod       string // NAMESPACE/NAME, NAME, or uid
@@ -22,9 +22,9 @@ type Choice struct {
 // Machine is where to look. Its zero value is this machine.
 type Machine struct {
 	Proc string // /proc
-	// Root is where the files of runtimes are found: the root of the machine's first process, which is
-	// the machine's own in a container that shares its pids, too; this process's, where the kernel lets nobody
-	// look into that one.
+	// Root is where the files of runtimes are: the root of the machine's first process. In a container that shares
+	// the host's pids this is the host's root. If the kernel does not allow access to it, Root is this process's
+	// root.
 	Root string
 }
 
@@ -32,31 +32,32 @@ type Machine struct {
 type Found struct {
 	PIDs   []int   // in order
 	What   string  // "container shop-web (3f2a1b4c5d6e), image shop:1.4"
-	Groups []Group // whose processes they are, those of the groups below included
+	Groups []Group // their control groups; these include the groups below
 }
 
 // Group is a control group.
 type Group struct {
-	Controllers string // of its hierarchy, as /proc/PID/cgroup names them; "": version 2
+	Controllers string // of its hierarchy, as in /proc/PID/cgroup; "": version 2
 	Path        string
 }
 
 // group is one container, pod or unit that has processes.
 type group struct {
 	key     string   // id, uid, control group
-	answers []string // names that it goes by
+	answers []string // its names
 	label   string   // name and key, for people
 	pids    []int
 	image   string // of a container; "": not known
 }
 
-// shownID is how much of an id people are shown, and how much of one must be given.
+// shownID is how much of an id is shown; leastID is how much of one must be given.
 const shownID, leastID = 12, 4
 
-// ErrNone says that nothing that runs is called so.
+// ErrNone means that nothing with this name has processes.
 var ErrNone = errors.New("none has processes here")
 
-// Find returns the processes of what is chosen. If there is none, or more than one, the error names what there is.
+// Find returns the processes of a choice. If nothing matches, or several things match, the error lists the
+// candidates.
 func (m Machine) Find(c Choice) (Found, error) {
 	kind, want, list, named := "unit", c.Unit, m.units, func(string) string { return "" }
 	switch {
@@ -78,8 +79,8 @@ func (m Machine) Find(c Choice) (Found, error) {
 	return Found{PIDs: chosen.pids, What: what, Groups: m.groups(chosen, named)}, nil
 }
 
-// groups are the control groups of what is chosen, one for each process at most: the hierarchies of version 1
-// hold the same processes. named reads the key out of a part of a path; of a unit the key is the path itself.
+// groups returns the control groups of a choice, at most one per process, because all hierarchies of version 1
+// contain the same processes. named extracts the key from a part of a path; for a unit the key is the path itself.
 func (m Machine) groups(of group, named func(part string) string) (groups []Group) {
 	for _, pid := range of.pids {
 		text, err := os.ReadFile(path.Join(m.proc(), strconv.Itoa(pid), "cgroup"))
@@ -108,7 +109,7 @@ func (m Machine) groups(of group, named func(part string) string) (groups []Grou
 	return groups
 }
 
-// Names are what could be chosen, for completion: as Find takes it, and what it is.
+// Names lists possible choices for completion: in the form that Find accepts, and a description.
 func (m Machine) Names(kind string) (names []string) {
 	list := map[string]func() []group{"container": m.containers, "pod": m.pods, "unit": m.units}[kind]
 	for _, g := range list() {
@@ -124,7 +125,7 @@ func (m Machine) Names(kind string) (names []string) {
 	return slices.Compact(names)
 }
 
-// choose finds the one group that is called so: by its whole key or a name of it, else by how its key begins.
+// choose finds the one group that matches: by its complete key or a name, else by the beginning of its key.
 func choose(kind, want string, all []group) (group, error) {
 	chosen := matching(all, func(g group) bool { return g.key == want || slices.Contains(g.answers, want) })
 	if len(chosen) == 0 && len(want) >= leastID && kind != "unit" {
@@ -156,7 +157,7 @@ func matching(all []group, by func(group) bool) (list []group) {
 	return list
 }
 
-// maxListed is how many groups an error names.
+// maxListed is how many groups an error lists.
 const maxListed = 10
 
 func labels(all []group) string {
@@ -191,7 +192,7 @@ func (m Machine) containers() (list []group) {
 	return sorted(list)
 }
 
-// pods names pods by the directories of their logs, and by what their containers say.
+// pods returns pods with their names, from the directories of their logs and from the state of their containers.
 func (m Machine) pods() (list []group) {
 	places := m.places()
 	names := podsOf(m.root())
@@ -244,7 +245,7 @@ func sorted(list []group) []group {
 	return list
 }
 
-// members gathers the processes of each group.
+// members collects the processes of each group.
 func members(places map[int]Place, of func(Place) []string) map[string][]int {
 	all := map[string][]int{}
 	for _, pid := range slices.Sorted(maps.Keys(places)) {
@@ -255,7 +256,7 @@ func members(places map[int]Place, of func(Place) []string) map[string][]int {
 	return all
 }
 
-// places reads where each process stands.
+// places reads the place of each process.
 func (m Machine) places() map[int]Place {
 	all := map[int]Place{}
 	proc := m.proc()

@@ -15,7 +15,7 @@ const (
 	stray  = "cc2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7dd"
 )
 
-// write makes a file below dir, whose content is "" for a directory.
+// write makes a file below dir; an empty text makes a directory.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	name = filepath.Join(dir, name)
@@ -27,8 +27,8 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// node is a machine with a pod of two containers by containerd, one of Docker, one of Podman, one whose runtime
-// left nothing, two services, and a service of the same name with two users.
+// node is a machine with a pod of two containers by containerd, one container each by Docker, by Podman and by a
+// runtime that left no files, two services, and a service of the same name with two users.
 func node(t *testing.T) Machine {
 	proc, root := t.TempDir(), t.TempDir()
 	pod := "/kubepods.slice/kubepods-pod" + strings.ReplaceAll(uid1, "-", "_") + ".slice/cri-containerd-"
@@ -45,7 +45,7 @@ func node(t *testing.T) Machine {
 	} {
 		write(t, proc, fmt.Sprint(pid)+"/cgroup", "0::"+group+"\n")
 	}
-	write(t, proc, "self/cgroup", "0::/docker/"+shop+"\n") // no number, no process
+	write(t, proc, "self/cgroup", "0::/docker/"+shop+"\n") // not a number, so not a process
 	for id, name := range map[string]string{shop: "shop", aside: "aside"} {
 		write(t, root, "run/containerd/io.containerd.runtime.v2.task/k8s.io/"+id+"/config.json", `{"hostname": "shop-7f9c",
 			"process": {"env": ["TOKEN=secret"]}, "annotations": {"io.kubernetes.cri.image-name": "shop:1.4", "io.kubernetes.cri.container-name": "`+name+`",
@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		choice Choice
 		pids   string
-		what   string // or what the error says
+		what   string // or the text of the error
 	}{
 		{Choice{Container: "shop"}, "[10 11]", "container shop of pod prod/shop-7f9c (3f2a1b4c5d6e), image shop:1.4"},
 		{Choice{Container: shop}, "[10 11]", "container shop of pod"},
@@ -95,7 +95,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The control groups to which what is chosen keeps: in the first hierarchy that tells, down to its own name.
+// The control groups of a choice: in the first hierarchy that shows it, down to its own name.
 func TestGroupsOfWhatIsFound(t *testing.T) {
 	m := node(t)
 	pod := "/kubepods.slice/kubepods-pod" + strings.ReplaceAll(uid1, "-", "_") + ".slice"
@@ -118,7 +118,7 @@ func TestGroupsOfWhatIsFound(t *testing.T) {
 	}
 }
 
-// Two containers of one name are told apart by their ids.
+// Two containers with one name are distinguished by their ids.
 func TestSeveralOfOneName(t *testing.T) {
 	m := node(t)
 	write(t, m.Root, "var/lib/docker/containers/"+cached+"/config.v2.json", `{"Name": "/shop"}`)
@@ -131,7 +131,7 @@ func TestSeveralOfOneName(t *testing.T) {
 	}
 }
 
-// The kubelet's logs name containers and pods, with whatever runtime.
+// The kubelet's logs contain the names of containers and pods, for any runtime.
 func TestNamesOfLogs(t *testing.T) {
 	m := node(t)
 	if err := os.RemoveAll(filepath.Join(m.Root, "run")); err != nil {
@@ -146,7 +146,7 @@ func TestNamesOfLogs(t *testing.T) {
 	}
 }
 
-// Where no file of a runtime can be read, and where one is damaged or a pipe, ids still choose.
+// If no file of a runtime can be read, or one is damaged or a pipe, ids can still be used.
 func TestWithoutNames(t *testing.T) {
 	m := node(t)
 	file := filepath.Join(m.Root, "var/lib/docker/containers", cached, "config.v2.json")
@@ -167,7 +167,7 @@ func TestWithoutNames(t *testing.T) {
 	}
 }
 
-// With its own processes alone in sight, dwell says what would show the others.
+// If only its own processes are visible, dwell says how to make others visible.
 func TestNothingInSight(t *testing.T) {
 	m := Machine{Proc: t.TempDir(), Root: t.TempDir()}
 	write(t, m.Proc, "1/cgroup", "0::/\n")
@@ -191,7 +191,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Where the first process's root may not be looked into, files are found below the root of dwell itself.
+// If the first process's root is not accessible, files are searched below dwell's own root.
 func TestRootOfTheFirstProcessIsRefused(t *testing.T) {
 	proc := t.TempDir()
 	if root := (Machine{Proc: proc}).root(); root != "/" {

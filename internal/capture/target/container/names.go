@@ -12,18 +12,18 @@ import (
 	"syscall"
 )
 
-// named is what a container is called. Every field may be empty.
+// named holds the names of a container. Every field may be empty.
 type named struct {
-	names          []string // its own, the one to show first, then the name of its host
+	names          []string // its own names, the preferred one first, then its host name
 	pod, namespace string   // of Kubernetes
-	image          string   // as whoever started it called it
+	image          string   // as named by whoever started it
 }
 
-// maxState bounds a file of a runtime, in bytes.
+// maxState bounds the size of a runtime's file, in bytes.
 const maxState = 16 << 20
 
-// stateFiles are where runtimes keep what they know of one container, from the root of the machine on, * for the
-// id: Docker (as a package, as a snap), containerd, that of k3s, and CRI-O and Podman.
+// stateFiles are where runtimes keep the state of a container, relative to the machine's root, with ID for the id:
+// Docker (as a package, as a snap), containerd, k3s's containerd, and CRI-O and Podman.
 func stateFiles() []string {
 	return []string{
 		"var/lib/docker/containers/ID/config.v2.json",
@@ -40,8 +40,8 @@ func stored() []string {
 	return []string{"var/lib/containers/storage/*-containers/*containers.json", "run/containers/storage/*-containers/*containers.json"}
 }
 
-// state is what is read of a container's file: Docker's own, or the OCI's. Arguments and environment stand in
-// it too, and are left there.
+// state is the part that is read of a container's file, in Docker's or the OCI's format. The file also contains
+// arguments and environment, which are not read.
 type state struct {
 	Name   string // Docker's, after a slash
 	Config struct {
@@ -70,21 +70,21 @@ func (s state) named() (n named) {
 	n.image = cmp.Or(said("io.kubernetes.cri.image-name", "io.kubernetes.cri-o.ImageName"), s.Config.Image)
 	n.add(said("io.kubernetes.container.name", "io.kubernetes.cri.container-name", "nerdctl/name"))
 	n.add(strings.TrimPrefix(s.Name, "/"))
-	if n.pod == "" { // all containers of a pod have the pod's
+	if n.pod == "" { // all containers of a pod have the pod's host name
 		n.add(s.Config.Hostname)
 		n.add(s.Hostname)
 	}
 	return n
 }
 
-// add notes one more name.
+// add adds a name.
 func (n *named) add(name string) {
 	if name != "" && !slices.Contains(n.names, name) {
 		n.names = append(n.names, name)
 	}
 }
 
-// merge adds what another file says.
+// merge adds the data of another file.
 func (n *named) merge(o named) {
 	for _, name := range o.names {
 		n.add(name)
@@ -95,14 +95,14 @@ func (n *named) merge(o named) {
 	n.image = cmp.Or(n.image, o.image)
 }
 
-// namesOf finds what containers are called, in the files below root.
+// namesOf finds the names of containers in the files below root.
 func namesOf(root string, ids []string) map[string]named {
 	all := map[string]named{}
 	lists := storedNames(root)
 	logs := logNames(root)
 	for _, id := range ids {
 		var n named
-		if len(containerID(id)) == len(id) { // else it is a name itself, and no part of a path
+		if len(containerID(id)) == len(id) { // otherwise it is a name itself, and not part of a path
 			for _, file := range stateFiles() {
 				n.merge(readStates(path.Join(root, strings.Replace(file, "ID", id, 1))))
 			}
@@ -148,7 +148,7 @@ func storedNames(root string) map[string][]string {
 	return all
 }
 
-// logNames reads what the kubelet calls containers, with whatever runtime, from the names of their logs:
+// logNames reads the kubelet's names of containers, for any runtime, from the names of their logs:
 // POD_NAMESPACE_CONTAINER-ID.log.
 func logNames(root string) map[string]named {
 	all := map[string]named{}
@@ -185,7 +185,7 @@ func listed(dir string) []string {
 	return names
 }
 
-// readBounded reads a plain file; nil if it is none, too large, or not there.
+// readBounded reads a plain file; nil if it is not plain, too large, or missing.
 func readBounded(file string) []byte {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

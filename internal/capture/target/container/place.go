@@ -1,6 +1,6 @@
-// Package container tells from control groups which processes belong to a container, to a pod of
-// Kubernetes or to a unit of systemd, and from the files that container runtimes keep what these are
-// called. It asks no daemon, needs no runtime, and starts nothing.
+// Package container determines from control groups which processes belong to a container, to a Kubernetes pod or to a
+// systemd unit. It reads their names from the files that container runtimes keep. It uses no daemon, needs no
+// runtime, and starts nothing.
 package container
 
 import (
@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Place is where a process stands among containers, pods and units.
+// Place is the position of a process among containers, pods and units.
 type Place struct {
 	Containers []string // ids, the outermost first: a container may run containers
-	Pods       []string // uids, in their usual form, the outermost first
-	Units      []Unit   // of the machine's own systemd, and of users'; those within containers are left out
+	Pods       []string // uids in their usual form, the outermost first
+	Units      []Unit   // of the machine's own systemd and of users'; units within containers are left out
 }
 
 // Unit is a service, scope or slice of systemd.
 type Unit struct {
 	Name string
-	Path string // its control group, which tells apart units of one name of several users
+	Path string // its control group, which distinguishes units of the same name of several users
 }
 
-// Parse reads the text of /proc/PID/cgroup. Version 1 has a line for each hierarchy, and a runtime may
-// leave some of them alone, so that of all lines the one counts that says most.
+// Parse reads the text of /proc/PID/cgroup. Version 1 has a line for each hierarchy, and a runtime may not use some
+// of them. So the line with the most information counts.
 func Parse(text string) (p Place) {
 	for line := range strings.Lines(text) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -37,7 +37,7 @@ func Parse(text string) (p Place) {
 		if len(at.Pods) > len(p.Pods) {
 			p.Pods = at.Pods
 		}
-		// Systemd keeps its units in version 2, or in the hierarchy of version 1 that has its name.
+		// systemd keeps its units in version 2, or in the version 1 hierarchy named after it.
 		if parts[1] == "" && p.Units == nil || parts[1] == "name=systemd" {
 			p.Units = at.Units
 		}
@@ -68,10 +68,11 @@ func isUnit(part string) bool {
 	})
 }
 
-// containerID reads the id out of the name of a container's group: the bare id of Docker and Kubernetes with the
-// cgroupfs driver, docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope and the like of
-// those with systemd's, SLICE:cri-containerd:ID where the two are mixed up, TASK-NUMBER of Amazon's ECS, and
-// lxc.payload.NAME, whose name is its id. The monitors of CRI-O and Podman (conmon) stand outside of theirs.
+// containerID reads the id from the name of a container's group. Docker and Kubernetes with the cgroupfs driver use
+// the bare id. With the systemd driver the forms are docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope,
+// libpod-ID.scope and similar; SLICE:cri-containerd:ID occurs if the two drivers are mixed. Amazon's ECS uses
+// TASK-NUMBER, and LXC lxc.payload.NAME, where the name is the id. The monitors of CRI-O and Podman (conmon) are
+// outside their containers.
 func containerID(part string) string {
 	if name, ok := strings.CutPrefix(part, "lxc.payload."); ok {
 		return name
@@ -85,9 +86,9 @@ func containerID(part string) string {
 
 var idPattern = regexp.MustCompile(`^(|[\w.:-]*[-:])([0-9a-f]{64}|[0-9a-f]{32}-[0-9]{8,10})(?:\.scope)?$`)
 
-// podUID reads the uid out of the name of a pod's group: podUID, or kubepods-burstable-podUID.slice with
-// underscores for hyphens. Pods that a node starts by itself have 32 hexadecimal digits. A pod of Podman
-// has 64, and is none of Kubernetes.
+// podUID reads the uid from the name of a pod's group: podUID, or kubepods-burstable-podUID.slice with underscores
+// instead of hyphens. The uid of a static pod has 32 hexadecimal digits. The id of a Podman pod has 64; it is not a
+// Kubernetes pod.
 func podUID(part string) string {
 	found := podPattern.FindStringSubmatch(part)
 	if found == nil {

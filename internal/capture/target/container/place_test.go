@@ -11,7 +11,7 @@ const (
 	uid1 = "8f14e45f-ceea-467f-a8f5-5d3c4e1b2a90"
 )
 
-// What /proc/PID/cgroup says with each runtime, driver and version, and where the process stands then.
+// The content of /proc/PID/cgroup with each runtime, driver and version, and the resulting place.
 func TestParse(t *testing.T) {
 	under := strings.ReplaceAll(uid1, "-", "_")
 	kube := "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + under + ".slice/"

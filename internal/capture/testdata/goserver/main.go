@@ -1,5 +1,4 @@
-// Command goserver serves HTTP on the port given and asks itself over a new
-// connection for each request.
+// Command goserver serves HTTP on the given port, and for each request sends one to itself over a new connection.
 package main
 
 import (

@@ -12,7 +12,7 @@ func burn() {
 	}
 }
 
-// readPipe blocks its thread: the descriptor is not one of the poller's.
+// readPipe blocks its thread, because the descriptor is not one of the poller's.
 func readPipe() {
 	buf := make([]byte, 1)
 	if n, _ := syscall.Read(0, buf); n == 0 {

@@ -1,5 +1,5 @@
-// Command record writes a recording of a running process as text, for work on the
-// recorder itself: go run ./internal/capture/testdata/record -pid N -for 3s
+// Command record writes a recording of a running process as text, for work on the recorder itself: go run
+// ./internal/capture/testdata/record -pid N -for 3s
 package main
 
 import (

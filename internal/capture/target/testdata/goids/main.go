@@ -1,5 +1,5 @@
-// Goids prints, as one line, a thread id and the ids of the goroutine on it and of
-// the goroutine that started that one; then the thread blocks in a syscall for ever.
+// Goids prints, as one line, a thread id, the id of the goroutine on it and the id of the goroutine that started that
+// one. Then the thread blocks in a system call forever.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 		stack := make([]byte, 4096)
 		stack = stack[:runtime.Stack(stack, false)]
 		goid := regexp.MustCompile(`^goroutine (\d+)`).FindSubmatch(stack)[1]
-		parent := []byte("0") // before Go 1.21 a stack does not say
+		parent := []byte("0") // before Go 1.21 a stack does not contain it
 		if m := regexp.MustCompile(`in goroutine (\d+)`).FindSubmatch(stack); m != nil {
 			parent = m[1]
 		}
