@@ -18,7 +18,7 @@ func slowPeer() diagnosis.Hypothesis {
 			"- how many calls a request makes, and whether one after another;\n" +
 			"- whether requests that come while another one makes a call make it too, which few others do, as when a cache lacks something that all need;\n" +
 			"- for a peer that is in the recording, too, how long its own requests take, and how much of that passes before it reads them.\n\n" +
-			"If a goroutine reads a connection for all who share it (HTTP/2), and it is not known which calls belong to which request, the support is the time in which a request waits for that goroutine while the goroutine waits for bytes. If " +
+			"If a goroutine, or a thread, reads a connection for all requests that share it (HTTP/2), and it is not known which calls belong to which request, the support is the time in which a request waits for that goroutine or thread while it waits for bytes. If " +
 			"something was written there since the wait began, it counts from then on.\n\n" +
 			"Not this: time before the request is out and after the answer is in our socket. A wait for a peer on this host leaves it undecided while the processors are busy 90 % of a second, some thread waits for one during half of it, a " +
 			"hypervisor gives 2 % of them to others, or the control group is throttled. So does a wait there that is longer than usual by no more than twice what requests here wait for a processor. Calls that belong to no known request leave " +

@@ -32,6 +32,7 @@ type Conn struct {
 	fcgi     *fastCGI
 	dialogue *dialogue
 	joined   bool
+	frames   int // chunks of a joined connection that consist of frames of HTTP/2
 	asks     *agreement // with a SOCKS proxy, until it is complete
 	from     [2]int64   // behind a proxy: where the bytes for and from the target begin
 }
@@ -149,6 +150,12 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	if undecided && int64(len(k.data)) == k.size && len(k.data) < enoughToTell {
 		s.offset, s.bytes = k.offset, bytes.Clone(k.data)
 		return nil
+	}
+	if protocol == recording.ProtocolUnknown && c.joined && http2Frames(k) {
+		if c.frames++; c.frames < http2Chunks {
+			return nil
+		}
+		protocol, undecided = recording.ProtocolHTTP2, false
 	}
 	if undecided || protocol == recording.ProtocolUnknown {
 		c.strange++

@@ -37,7 +37,7 @@ type Goroutines struct {
 	Timed    map[StrandID]Time     // goroutines that a timer started: when they were first seen to run
 	Starters map[StrandID]StrandID // which strand started a goroutine that serves requests, if known
 	awake    map[recording.ProcessID][]Interval
-	moves    map[StrandID][]Move // moves of goroutines that let others continue, in order of time
+	moves    map[StrandID][]Move // moves of strands that let others continue, threads among them, in order of time
 }
 
 // SetEnds records which strand ended each wait of a goroutine.

@@ -27,6 +27,11 @@ func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []ex
 			l.Calls[by] = append(l.Calls[by], timeline.CallID(i))
 		}
 	}
+	for id, list := range running.ThreadMoves(f) {
+		if s := f.Strand(id); s != timeline.None {
+			l.AddMoves(s, list)
+		}
+	}
 	for k, list := range runs.Moves {
 		if s := g.strands.Of(k); s != timeline.None && len(list) > 0 {
 			l.AddMoves(s, list)

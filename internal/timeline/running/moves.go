@@ -49,6 +49,47 @@ func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 	return moves
 }
 
+// ThreadMoves lists, by thread, what threads read and wrote that read outbound connections of HTTP/2, in order for each
+// connection. Such a thread reads for all who share the connection, and lets each of them continue.
+func ThreadMoves(f *facts.Facts) map[recording.ThreadID][]timeline.Move {
+	moves := map[recording.ThreadID][]timeline.Move{}
+	for i := range f.Conns {
+		if c := &f.Conns[i]; multiplexed(c) {
+			for k := range c.Chunks[recording.Read] {
+				if x := &c.Chunks[recording.Read][k]; x.Goroutine == recording.NoGoroutine {
+					moves[x.Thread] = nil
+				}
+			}
+		}
+	}
+	if len(moves) == 0 {
+		return nil
+	}
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		for dir, chunks := range c.Chunks {
+			for k := range chunks {
+				x := &chunks[k]
+				list, reads := moves[x.Thread]
+				if !reads {
+					continue
+				}
+				m := timeline.Move{At: x.First(), Arrived: x.Arrived, Conn: timeline.None}
+				if recording.Direction(dir) == recording.Read && multiplexed(c) && x.Arrived != recording.NoTime {
+					m.Conn = int32(i)
+				}
+				moves[x.Thread] = append(list, m)
+			}
+		}
+	}
+	return moves
+}
+
+// multiplexed reports whether a connection is outbound and carries many calls at the same time.
+func multiplexed(c *facts.Conn) bool {
+	return c.Decl.Side == recording.Outbound && c.Protocol == recording.ProtocolHTTP2
+}
+
 // eachRun visits chunks in runs that one goroutine after another read or wrote.
 func eachRun(p recording.ProcessID, chunks []facts.Chunk, visit func(timeline.GoroutineKey, []facts.Chunk)) {
 	for from := 0; from < len(chunks); {

@@ -28,6 +28,9 @@ func forBytes(s *segmenter, w follow, by timeline.StrandID, a timeline.Activity)
 	}
 	p := painter{cursor: from, end: a.To}
 	p.add(timeline.Segment{From: from, To: came, Phase: timeline.PhaseHandler, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: timeline.None})
+	if s.t.Strands[by].Goroutine == recording.NoGoroutine {
+		return p.list
+	}
 	reader := timeline.Request{Process: s.t.Strands[by].Process, Strand: by}
 	s.goWait(wait{&reader, by, came, a.To, timeline.PhaseHandler, timeline.None}, &p)
 	list := slices.DeleteFunc(p.list, func(g timeline.Segment) bool { return g.Cause == timeline.CauseUnknown })
