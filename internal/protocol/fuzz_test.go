@@ -20,39 +20,48 @@ func FuzzConn(f *testing.F) {
 	f.Add([]byte{4, 129, 4}, []byte("\x04\x01\x00P\x00\x00\x00\x01u\x00db.example\x00\x00Z\x00\x00\x00\x00\x00\x00*1\r\n$4\r\nPING\r\n"))
 	f.Add([]byte{9, 133, 3}, []byte("CONNECT a.example:443 HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\x16\x03\x01\x00\x05"))
 	f.Add([]byte{255, 12, 140}, []byte("\x01\x01\x00\x01\x00\x08\x00\x00\x00\x01\x01\x00\x00\x00\x00\x00\x01\x04\x00\x01\x00\x13\x00\x00\x0e\x03REQUEST_METHODGET\x01\x04\x00\x01\x00\x00\x00\x00\x01\x06\x00\x01\x00\x02\x00\x00\r\n\x01\x03\x00\x01\x00\x00\x00\x00"))
+	f.Add([]byte{3, 129, 3, 129}, []byte("\x00\x00\x04\x08\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x05\x00\x01\x00\x00\x00\x11\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, script, data []byte) {
-		p := newPlayer(recording.Outbound)
-		for _, b := range script {
-			n := min(int(b&63)*4+1, len(data))
-			hidden := int64(0)
-			if b&64 != 0 && n > 100 {
-				hidden = int64(n)
-			}
-			facts := p.send(b&128 == 0, string(data[:n]), hidden)
-			data = data[n:]
-			if b == 77 {
-				p.pos[0] += 10
-			}
-			for _, fact := range facts {
-				checkFact(t, fact, p.pos)
-			}
+		talk(t, newPlayer(recording.Outbound), script, data)
+		joined := newPlayer(recording.Outbound)
+		joined.conn.Joined()
+		talk(t, joined, script, data)
+	})
+}
+
+// talk sends what a script makes of data to a connection, and checks what comes out of it and what it keeps.
+func talk(t *testing.T, p *player, script, data []byte) {
+	t.Helper()
+	for _, b := range script {
+		n := min(int(b&63)*4+1, len(data))
+		hidden := int64(0)
+		if b&64 != 0 && n > 100 {
+			hidden = int64(n)
 		}
-		for _, fact := range p.conn.Close() {
+		facts := p.send(b&128 == 0, string(data[:n]), hidden)
+		data = data[n:]
+		if b == 77 {
+			p.pos[0] += 10
+		}
+		for _, fact := range facts {
 			checkFact(t, fact, p.pos)
 		}
-		if a := p.conn.asks; a != nil && len(a.client)+len(a.proxy) > 2*maxAgreement {
-			t.Errorf("%d and %d bytes kept", len(a.client), len(a.proxy))
-		}
-		if h := p.conn.http; h != nil && cap(h.streams[0].head)+cap(h.streams[1].head) > 3*maxHead {
-			t.Errorf("%d and %d bytes kept", cap(h.streams[0].head), cap(h.streams[1].head))
-		}
-		if c := p.conn.fcgi; c != nil && cap(c.tapes[0].held)+cap(c.tapes[1].held) > 3*maxElement {
-			t.Errorf("%d and %d bytes kept", cap(c.tapes[0].held), cap(c.tapes[1].held))
-		}
-		if d := p.conn.dialogue; d != nil && (cap(d.tapes[0].held)+cap(d.tapes[1].held) > 3*maxElement || d.pending < 0 || d.skipped < 0) {
-			t.Errorf("%d and %d bytes kept, %d pending, %d skipped", cap(d.tapes[0].held), cap(d.tapes[1].held), d.pending, d.skipped)
-		}
-	})
+	}
+	for _, fact := range p.conn.Close() {
+		checkFact(t, fact, p.pos)
+	}
+	if a := p.conn.asks; a != nil && len(a.client)+len(a.proxy) > 2*maxAgreement {
+		t.Errorf("%d and %d bytes kept", len(a.client), len(a.proxy))
+	}
+	if h := p.conn.http; h != nil && cap(h.streams[0].head)+cap(h.streams[1].head) > 3*maxHead {
+		t.Errorf("%d and %d bytes kept", cap(h.streams[0].head), cap(h.streams[1].head))
+	}
+	if c := p.conn.fcgi; c != nil && cap(c.tapes[0].held)+cap(c.tapes[1].held) > 3*maxElement {
+		t.Errorf("%d and %d bytes kept", cap(c.tapes[0].held), cap(c.tapes[1].held))
+	}
+	if d := p.conn.dialogue; d != nil && (cap(d.tapes[0].held)+cap(d.tapes[1].held) > 3*maxElement || d.pending < 0 || d.skipped < 0) {
+		t.Errorf("%d and %d bytes kept, %d pending, %d skipped", cap(d.tapes[0].held), cap(d.tapes[1].held), d.pending, d.skipped)
+	}
 }
 
 // checkFact checks what must hold for every fact, whatever the input.
