@@ -32,7 +32,7 @@ type Conn struct {
 	fcgi     *fastCGI
 	dialogue *dialogue
 	joined   bool
-	frames   int // chunks of a joined connection that consist of frames of HTTP/2
+	frames   int        // chunks of a joined connection that consist of frames of HTTP/2
 	asks     *agreement // with a SOCKS proxy, until it is complete
 	from     [2]int64   // behind a proxy: where the bytes for and from the target begin
 }
