@@ -34,16 +34,16 @@ func attachCommand(w world, g *globals) *cobra.Command {
 	var o attachOptions
 	c := &cobra.Command{
 		Use:   "attach (--pid N | --name REGEX | --container C | --pod NS/NAME | --unit U) [--for 30s] [-o REC]",
-		Short: "Record a service that runs already, and diagnose it",
+		Short: "Record a running service, and diagnose it",
 
 		SuggestFor: []string{"record", "trace", "profile", "top", "watch"},
-		Long: `Record a running service, with all its children and threads, those to come
-included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.
+		Long: `Record a running service with all its threads and child processes, including those
+that start later. The service is neither stopped nor changed. Ctrl-C or --for ends the
+recording.
 
-Of a container, a pod or a unit of systemd all processes are recorded that it has,
-and what these start; also what is started in it later from outside (docker exec).
-Containers go by their names, as far as the files of Docker, containerd, CRI-O,
-Podman and the kubelet tell them, or by their ids.`,
+For a container, a pod or a systemd unit, all of its processes are recorded, and
+those started in it later (docker exec). A container is named by its id, or by its
+name if the files of Docker, containerd, CRI-O, Podman or the kubelet have it.`,
 		Example: "  sudo dwell attach --pid 4242 --for 30s\n  sudo dwell attach --name puma\n" +
 			"  sudo dwell attach --container shop-web-1\n  sudo dwell attach --pod prod/shop-7f9c\n  sudo dwell attach --unit nginx.service",
 		Args: cobra.MaximumNArgs(1),
@@ -64,7 +64,7 @@ Podman and the kubelet tell them, or by their ids.`,
 		},
 	}
 	c.Flags().IntVar(&o.pid, "pid", 0, "process id")
-	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
+	c.Flags().StringVar(&o.name, "name", "", "regular expression that matches the program's name")
 	addInsideFlags(c, &o.inside)
 	addRecordFlags(c, &o.length, &o.path)
 	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
@@ -77,9 +77,9 @@ Podman and the kubelet tell them, or by their ids.`,
 
 // addInsideFlags adds the flags that choose processes by where they run.
 func addInsideFlags(c *cobra.Command, o *container.Choice) {
-	c.Flags().StringVar(&o.Container, "container", "", "name or id of a container, or how its id begins")
-	c.Flags().StringVar(&o.Pod, "pod", "", "pod of Kubernetes on this node: NAMESPACE/NAME, NAME or uid")
-	c.Flags().StringVar(&o.Unit, "unit", "", "unit of systemd, such as nginx.service")
+	c.Flags().StringVar(&o.Container, "container", "", "name or id of a container, or the beginning of its id")
+	c.Flags().StringVar(&o.Pod, "pod", "", "Kubernetes pod on this node: NAMESPACE/NAME, NAME or uid")
+	c.Flags().StringVar(&o.Unit, "unit", "", "systemd unit, such as nginx.service")
 	for _, kind := range []string{"container", "pod", "unit"} {
 		c.RegisterFlagCompletionFunc(kind, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return container.Machine{}.Names(kind), cobra.ShellCompDirectiveNoFileComp

@@ -37,10 +37,10 @@ func demoCommand(w world, g *globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo [--for 8s] [--json]",
 		Short: "Record a built-in slow service live, diagnose it, and check the prediction on its fixed twin",
-		Long: `Start a small shop and the store it reads from, send it requests, record and
-diagnose it; then the same with the fault repaired, to hold the prediction against
-what happened. Everything stays on this machine and ends with the demo. Where BPF is
-not allowed, a bundled recording of the same service is diagnosed instead.`,
+		Long: `Start a small shop and the store it reads from, send requests, record the shop and
+diagnose it. Then do the same with the fault repaired, and compare the prediction with
+the result. Everything stays on this machine and ends with the demo. If BPF is not
+allowed here, bundled recordings of the same service are diagnosed instead.`,
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.length < time.Second {

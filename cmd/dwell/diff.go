@@ -29,16 +29,16 @@ func diffCommand(w world, g *globals) *cobra.Command {
 	var o diffOptions
 	c := &cobra.Command{
 		Use:   "diff A B [--program NAME[,NAME]] [--endpoint 'GET /x'] [--slo 'p99<20ms'] [--json | -o diff.html]",
-		Short: "Compare two recordings: latencies, findings, and what one did not exercise",
-		Long: `Compare two recordings. Of those with requests: the latencies of each endpoint, which
-findings are gone and which are new, and what was predicted beside what was saved. Of
-any, a benchmark's too: how much ran at once, on how many processors, what was waited
-for, what was read, written and synced, the CPU by function; and, first, what B did and
-A hardly did.
+		Short: "Compare two recordings: latencies, findings, and what one of them did not exercise",
+		Long: `Compare two recordings. If they have requests: the latencies of each endpoint, which
+findings are gone and which are new, and predicted savings beside the measured ones.
+For all recordings, benchmarks included: how much ran concurrently, on how many
+processors, what it waited for, what it read, wrote and synced, and CPU by function.
+What B did and A hardly did comes first.
 
-What is compared is the program that served requests; in recordings without any, one
-that both have, else that which used most CPU (programs that build others, such as go
-and compile, come last). --program names another, or one for each side.`,
+The program that served requests is compared. In recordings without requests it is one
+that both have, or else the one that used most CPU (build tools, such as go and
+compile, come last). --program names another, or one for each side.`,
 		Example: "  dwell diff before.dwell after.dwell\n  dwell diff bench.dwell prod.dwell --program store.test,store",
 		Args:    exactly("A", "B"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,7 +50,7 @@ and compile, come last). --program names another, or one for each side.`,
 	o.judging.addSLO(c)
 	o.windowing.addFlag(c)
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
-	c.Flags().StringVarP(&o.out, "output", "o", "", "write a page instead, as dwell report does: both sides on one scale, and what was predicted beside what came")
+	c.Flags().StringVarP(&o.out, "output", "o", "", "write a page instead, as dwell report does: both sides on one scale, predicted savings beside measured ones")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	return c
 }

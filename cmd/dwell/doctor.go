@@ -20,10 +20,9 @@ func doctorCommand(w world, g *globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [--json]",
 		Short: "Say what this kernel and these privileges allow, and what to do about the rest",
-		Long: `Examines this machine, then loads each group of programs that a recording rests on
-and attaches it for a moment. What the kernel refuses costs a recording that alone,
-unless it is needed; it is said what is not seen then. The exit status is 2 if
-nothing can be recorded.`,
+		Long: `Examine this machine, then load each group of programs that recording uses, and attach
+it for a moment. If the kernel refuses a group, a recording lacks only what that group
+sees, and doctor says what that is. The exit status is 2 if nothing can be recorded.`,
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			checks, refused := examine(w)
@@ -43,8 +42,8 @@ nothing can be recorded.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	c.Flags().BoolVar(&whyNot, "why-not", false, "print all that the kernel's verifier said of programs that it refused, on standard error")
-	c.Flags().BoolVar(&stay, "stay", false, "stay until told to end, if it can record: for a container in which others start dwell")
+	c.Flags().BoolVar(&whyNot, "why-not", false, "print what the kernel's verifier said about refused programs, on standard error")
+	c.Flags().BoolVar(&stay, "stay", false, "if this machine can record, keep running until told to end: for a container in which others start dwell")
 	return c
 }
 

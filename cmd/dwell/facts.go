@@ -15,7 +15,7 @@ func factsCommand(w world) *cobra.Command {
 		Use:   "facts REC [--first 3s]",
 		Short: "Print a recording in its text form",
 		Long: `Print a recording in its text form, one fact a line. Every command that takes a
-recording takes this form too. Nothing in it is secret that was not in REC.`,
+recording also takes this form. It holds nothing that REC does not.`,
 		Args: exactly("REC"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			rec, err := readRecording("facts", args[0])
@@ -31,7 +31,7 @@ recording takes this form too. Nothing in it is secret that was not in REC.`,
 			return printFacts(w.out, rec)
 		},
 	}
-	c.Flags().DurationVar(&first, "first", 0, "only the facts of the first so many seconds")
+	c.Flags().DurationVar(&first, "first", 0, "print only the facts of the beginning, such as 10s")
 	return c
 }
 

@@ -18,14 +18,14 @@ type judging struct {
 
 // addFlags adds the flags that all diagnosing commands share.
 func (j *judging) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&j.worth, "worth", "5%", "what is worth having: the least share of the mean, of p50 or of p99 that a finding saves")
+	c.Flags().StringVar(&j.worth, "worth", "5%", "smallest saving worth reporting as a finding: a share of the mean, of p50 or of p99")
 	j.addSLO(c)
-	c.Flags().BoolVar(&j.all, "all", false, "tell everything: all leads, what rules each mechanism out, what was not seen and why")
+	c.Flags().BoolVar(&j.all, "all", false, "print everything: all leads, what rules each mechanism out, what was not seen and why")
 }
 
 // addSLO adds the flag for promised latencies.
 func (j *judging) addSLO(c *cobra.Command) {
-	c.Flags().StringArrayVar(&j.slos, "slo", nil, "a latency that was promised, such as 'GET /price p99<20ms per 1m': whether it was kept, and what would keep it (more than once: several)")
+	c.Flags().StringArrayVar(&j.slos, "slo", nil, "a promised latency, such as 'GET /price p99<20ms per 1m': says whether it was kept, and what would keep it (repeatable)")
 }
 
 // options returns the options of a diagnosis of an endpoint; "" is all.

@@ -22,16 +22,16 @@ func reportCommand(w world) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report REC [-o report.html] [--slo 'GET /x p99<20ms per 1m']",
-		Short: "Write the diagnosis of a recording as one page to send around",
+		Short: "Write the diagnosis of a recording as one HTML page to share",
 		Long: `Write one HTML file that shows a recording to a browser: the verdict, latency over time,
-requests piece by piece, threads, flame graphs, calls. It holds all it shows, asks for
-nothing from anywhere, and opens without a network. All requests are on it; the slowest
-are told of in full, and of the others some of each kind: dwell view REC tells of all.
+requests piece by piece, threads, flame graphs, calls. It is self-contained, fetches
+nothing, and opens without a network. All requests are on it. The slowest are shown in
+full, and some of each kind of the others; dwell view REC shows all of them in full.
 
-The file belongs to you alone (0600) until you send it on. It names hosts, routes,
-functions and files of the service, as the recording does, and no payload; lines of
-source code only where --source-root or --jar says where they are. It replaces an older
-page of dwell's and nothing else.`,
+Only you can read the file (0600) until you share it. Like the recording, it names
+hosts, routes, functions and files of the service, and holds no payload. It has lines of
+source code only if --source-root or --jar says where they are. It overwrites older
+pages of dwell and nothing else.`,
 		Example: "  dwell report dwell-20260102-150405.dwell\n  dwell report REC -o incident-42.html",
 		Args:    exactly("REC"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ page of dwell's and nothing else.`,
 			return reportFile(w, o)
 		},
 	}
-	c.Flags().StringVarP(&o.out, "output", "o", "", "the file to write; else that of the recording with .html, in this directory")
+	c.Flags().StringVarP(&o.out, "output", "o", "", "file to write (default: the recording's name with .html, in this directory)")
 	o.source.addFlags(c)
 	o.judging.addSLO(c)
 	o.windowing.addFlag(c)

@@ -25,13 +25,13 @@ type probeOptions struct {
 
 func addProbeFlags(c *cobra.Command, f *probeFlags) {
 	c.Flags().StringVar(&f.tls, "tls-heads", "on",
-		"on or off: name calls over TLS by method and path, at no more than 1 % of a CPU to each process")
+		"on or off: name calls over TLS by method and path, for at most 1 % of a CPU per process")
 	c.Flags().StringVar(&f.golang, "go-probes", "on",
-		"on or off: probe Go programs for whose call it is and for waits of goroutines, at no more than 3 % of a CPU, and 5 % where goroutines wait for locks")
+		"on or off: probe Go programs, to assign calls to requests and to see what goroutines wait for; at most 3 % of a CPU, and 5 % more if goroutines wait for locks")
 	c.Flags().StringVar(&f.windows, "windows", "auto",
-		"auto or off: record windows of a second, with rests between them, where a service that has no processor time to spare does tens of thousands of things a second")
+		"auto or off: if a service that uses all of its processor time causes tens of thousands of events a second, record windows of a second with rests between them")
 	c.Flags().StringVar(&f.version, "version-env", "",
-		"name of the environment variable in which the service has its version (APP_VERSION): what is seen of a deploy has it; no other is looked at")
+		"environment variable that holds the service's version, such as APP_VERSION, to tell releases apart; no other is read")
 }
 
 // options validates the flags.

@@ -103,7 +103,7 @@ type windowing struct {
 const mostFacts = 5_000_000
 
 func (o *windowing) addFlag(c *cobra.Command) {
-	c.Flags().StringVar(&o.windows, "windows", "auto", "auto or off: of a recording of more than five million facts, analyse windows spread over its length, or (off) all of it, whatever memory that takes")
+	c.Flags().StringVar(&o.windows, "windows", "auto", "auto or off: for a recording of more than five million facts, analyse windows spread over its length, or (off) all of it, whatever memory that takes")
 }
 
 // part returns which part of a recording is read.

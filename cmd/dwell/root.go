@@ -14,20 +14,19 @@ go, why, and what would fixing it save?
 
 It records what threads, sockets and locks did, rebuilds every request and every
 outgoing call, accounts for all of each request's time, and tests a fixed list of
-explanations: each comes out found, a lead, minor, ruled out or undecided, with
-numbers.
+explanations. Each is found, a lead, minor, ruled out or undecided, with numbers.
 
-Exit status: 0 done, 1 a latency that was promised (--slo) was broken, 2 cannot
-(usage, rights, input), 3 nothing could be decided, 70 a defect of dwell.`
+Exit status: 0 done, 1 a promised latency (--slo) was broken, 2 cannot (usage,
+rights, input), 3 nothing could be decided, 70 a defect of dwell.`
 
 const examples = `  sudo dwell run -- node app.js             start a service and watch it until Ctrl-C
-  sudo dwell attach --pid 4242 --for 30s    watch one that runs already
+  sudo dwell attach --pid 4242 --for 30s    watch a running service
   dwell why REC                             the diagnosis of a recording
   dwell show REC --slowest 3                its slowest requests, piece by piece
-  dwell threads REC                         what every thread waited for, and who had it
+  dwell threads REC                         what every thread waited for, and which thread had it
   dwell diff A B                            two recordings: what a change saved, what a benchmark missed
   dwell doctor                              what this machine allows
-  sudo dwell demo                           see it find the fault of a built-in service`
+  sudo dwell demo                           watch it find the fault of a built-in service`
 
 // globals are the flags that every subcommand has.
 type globals struct {

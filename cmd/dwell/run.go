@@ -38,14 +38,14 @@ func runCommand(w world, g *globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [--for 30s] [-o REC] -- CMD [ARG...]",
 		Short: "Start a service, record it until Ctrl-C or --for, and diagnose it",
-		Long: `Start a service and record it, with all its children and threads, from its first
-instruction. Ctrl-C, or --for, ends the recording; the service is then asked to end,
-and the diagnosis is printed. Under sudo the service runs as the user who called sudo.`,
+		Long: `Start a service and record it from its first instruction, with all its threads and
+child processes. Ctrl-C or --for ends the recording. Then the service is asked to end,
+and the diagnosis is printed. Under sudo, the service runs as the user who called sudo.`,
 		Example: "  sudo dwell run --for 30s -- node app.js",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("dwell run: what is to be run? (as in: dwell run -- node app.js)")
+				return errors.New("dwell run: no program is given (as in: dwell run -- node app.js)")
 			}
 			if err := checkLength(length); err != nil {
 				return fmt.Errorf("dwell run: %w", err)
@@ -75,8 +75,8 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 }
 
 func addRecordFlags(c *cobra.Command, length *time.Duration, out *string) {
-	c.Flags().DurationVar(length, "for", 0, "how long to record, such as 30s; without it, until Ctrl-C")
-	c.Flags().StringVarP(out, "output", "o", "", "file of the recording; without it, one named by the time in the current directory")
+	c.Flags().DurationVar(length, "for", 0, "how long to record, such as 30s (default: until Ctrl-C)")
+	c.Flags().StringVarP(out, "output", "o", "", "file of the recording (default: named by the time, in the current directory)")
 }
 
 func checkLength(d time.Duration) error {

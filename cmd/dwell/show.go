@@ -32,16 +32,15 @@ func showCommand(w world, g *globals) *cobra.Command {
 		Use:   "show REC [--slowest 3] [--where EXPR] [--at TIME] | [--whose CALL [--at TIME]] | [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
 		Short: "Show requests piece by piece, the call tree behind them, or the time under a function",
 		Long: `Show the slowest requests piece by piece: every segment, every call with its
-phases, every wait with its place, its holder and what that was doing.
+phases, every wait with its place, its holder and what the holder was doing.
 
-With --tree, the functions beneath which an endpoint's requests spent their time,
-slow requests beside ordinary ones; with --under, all that is known of the time
-under one function. Of a recording without requests, such as a benchmark's, --flames
-and --folded show the threads of each program. With --whose, which request a call is of,
-the rule that decided, and what spoke for and against other requests: --at chooses no
-request then, but numbers calls as it does without --whose, where a long recording is
-analysed around that moment. Time in waits is exact; CPU time is exact in sum and shared out
-over samples.
+--tree shows the functions in which an endpoint's requests spent their time, slow
+requests beside ordinary ones. --under shows all that is known about the time under one
+function. --whose shows which request a call belongs to, the rule that decided, and the
+evidence for and against other requests; give it the --at with which the call's number
+was printed. For a recording without requests, such as a benchmark's, --flames and
+--folded show the threads of each program. Time in waits is exact. CPU time is exact in
+total, and distributed over samples.
 
 ` + report.WhereHelp,
 		Example: "  dwell show REC --slowest 3\n  dwell show REC --where 'duration>50ms and call~\"GetItem\"'\n  dwell show REC --at 10:31:07\n  dwell show REC --whose 42\n  dwell show REC --tree --endpoint 'GET /'\n  dwell show REC --under 'Cache#get'\n" +
@@ -58,10 +57,10 @@ over samples.
 			return show(w, g, o)
 		},
 	}
-	c.Flags().IntVar(&o.slowest, "slowest", defaultSlowest, "how many requests, the slowest first; with --json all of them unless given")
-	c.Flags().StringVar(&o.where, "where", "", "only requests of which this holds, as in 'duration>50ms and call~\"GetItem\"' (above)")
+	c.Flags().IntVar(&o.slowest, "slowest", defaultSlowest, "how many requests, the slowest first (with --json: default all)")
+	c.Flags().StringVar(&o.where, "where", "", "only requests that match, such as 'duration>50ms and call~\"GetItem\"' (see above)")
 	c.Flags().StringVar(&o.at, "at", "", "only requests in flight then: 10:31:07 (UTC, that second), 2026-01-02T10:31:07Z, +2.5s since the start, -1s before the end")
-	c.Flags().IntVar(&o.whose, "whose", -1, "whose this call is, by its number in what show prints, and why; of a recording of which windows are analysed with the --at that printed it")
+	c.Flags().IntVar(&o.whose, "whose", -1, "show which request this call belongs to, and why; CALL is its number in the output of show")
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	c.Flags().BoolVar(&o.tree, "tree", false, "the call tree of an endpoint's requests, merged")

@@ -48,7 +48,7 @@ func (s *fileSize) Set(text string) error {
 
 func addSizeFlag(c *cobra.Command, s *fileSize) {
 	*s = defaultSize
-	c.Flags().Var(s, "max-size", "end the recording when its file has grown to this, as --for would; 0: never")
+	c.Flags().Var(s, "max-size", "end the recording when its file reaches this size; 0: never")
 }
 
 // sizedFile is a file that signals when it reaches a size. Writing continues: the end of a recording must be stored.

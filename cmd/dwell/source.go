@@ -27,7 +27,7 @@ type sourceOptions struct {
 }
 
 func (o *sourceOptions) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&o.root, "source-root", "", "directory of the service's source code, where the paths that its runtime tells do not lead to it")
+	c.Flags().StringVar(&o.root, "source-root", "", "directory of the service's source code, if the paths that its runtime reports are not valid here")
 	c.Flags().StringArrayVar(&o.jars, "jar", nil, "a jar of the service, or a directory of jars and classes: methods whose source is not found are decompiled (needs procyon-decompiler)")
 }
 

@@ -19,8 +19,8 @@ const defaultStackRate = 97 // Hz; not a divisor of usual timer frequencies
 
 func addStackFlags(c *cobra.Command, f *stackFlags) {
 	c.Flags().StringVar(&f.when, "stacks", "on",
-		"on, off, or how often at most to take the stack of a thread that waits, such as 5ms")
-	c.Flags().IntVar(&f.rate, "stack-rate", defaultStackRate, "stacks a second of what runs, on each CPU; 0 for none")
+		"on, off, or the shortest interval between stacks of a waiting thread, such as 5ms")
+	c.Flags().IntVar(&f.rate, "stack-rate", defaultStackRate, "stacks of running threads per second and CPU; 0 for none")
 }
 
 // options validates the flags.

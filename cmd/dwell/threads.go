@@ -35,19 +35,19 @@ func threadsCommand(w world, g *globals) *cobra.Command {
 	var o threadsOptions
 	c := &cobra.Command{
 		Use:   "threads (REC | --pid N) [--at TIME | --every 5s | --when 'blocked>50%'] [--json]",
-		Short: "What every thread did at an instant, what it waited for, and who had that",
-		Long: `A thread dump of any runtime, of any instant of a recording or of a running service:
-each thread's state and since when, its stack, what it waits for, who has that and
-what the holder is doing; and, first, who waits for whom.
+		Short: "What every thread did at an instant, what it waited for, and which thread had it",
+		Long: `Print a thread dump, for any runtime, at any instant of a recording or of a running
+service. It begins with which thread waits for which. Then, for each thread: its state
+and since when, its stack, what it waits for, and what the thread that has it is doing.
 
-The instant is the one at which most threads were blocked (waiting for a lock, an
-interpreter lock or a pool); the end of the recording if none ever was. --at names
-another: +2.5s counts from the start of the recording, -1s back from its end, and
-2026-01-02T15:04:05Z is wall time. Of goroutines only those are shown that worked for
-a request then.
+By default the instant is the one at which most threads were blocked (waiting for a
+lock, an interpreter lock or a pool), or the end of the recording if none was. --at
+names another: +2.5s counts from the start of the recording, -1s back from its end, and
+2026-01-02T15:04:05Z is wall time. Goroutines are shown only if they worked for a
+request at that instant.
 
 --pid watches a process for --for, without stopping it. The stack of a thread that
-does not move in that time is not seen.`,
+neither runs nor begins to wait in that time is not seen.`,
 		Example: "  dwell threads REC\n  dwell threads REC --at +2.5s\n  dwell threads REC --when 'blocked>50%'\n" +
 			"  sudo dwell threads --pid 4242\n  sudo dwell threads --pid 4242 --every 30s",
 		Args: cobra.MaximumNArgs(1),
@@ -78,12 +78,12 @@ does not move in that time is not seen.`,
 			return err
 		},
 	}
-	c.Flags().IntVar(&o.pid, "pid", 0, "look at this process, and what belongs to it, now")
+	c.Flags().IntVar(&o.pid, "pid", 0, "look at this running process and its children")
 	c.Flags().DurationVar(&o.length, "for", 2*time.Second, "with --pid: how long to look")
-	c.Flags().StringVar(&o.at, "at", "", "the instant: +2.5s since the start, -1s before the end, or wall time as 2026-01-02T15:04:05Z")
-	c.Flags().DurationVar(&o.every, "every", 0, "an instant every so often; with --pid until Ctrl-C")
-	c.Flags().StringVar(&o.when, "when", "", "each instant at which this begins to hold: blocked>50%, runnable>10, running>4; with --pid the first")
-	c.Flags().IntVar(&o.frames, "frames", defaultFrames, "how many frames of each stack to print; 0 all")
+	c.Flags().StringVar(&o.at, "at", "", "the instant: +2.5s after the start, -1s before the end, or wall time such as 2026-01-02T15:04:05Z")
+	c.Flags().DurationVar(&o.every, "every", 0, "print an instant at this interval (with --pid: until Ctrl-C)")
+	c.Flags().StringVar(&o.when, "when", "", "print each instant at which this becomes true: blocked>50%, runnable>10, running>4 (with --pid: the first)")
+	c.Flags().IntVar(&o.frames, "frames", defaultFrames, "how many frames of each stack to print; 0 for all")
 	c.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line for each instant, in the form of docs/contract.md")
 	o.source.addFlags(c)
 	o.windowing.addFlag(c)

@@ -17,7 +17,7 @@ import (
 )
 
 // viewUsage describes the flag --view of commands that record.
-const viewUsage = "serve the recording's page to browsers of this machine, also while it is made, until Ctrl-C; its address is printed"
+const viewUsage = "serve the recording's page to browsers on this machine, also while recording, until Ctrl-C; the address is printed"
 
 type viewOptions struct {
 	path    string
@@ -31,11 +31,11 @@ func viewCommand(w world) *cobra.Command {
 	var o viewOptions
 	c := &cobra.Command{
 		Use:   "view REC [--port N] [--slo 'GET /x p99<20ms per 1m']",
-		Short: "Serve a recording's page to browsers of this machine, until Ctrl-C",
-		Long: `Serve the page that dwell report writes, to browsers of this machine alone, and open
-nothing: the address is printed, with a random word in it that a browser must know. All
-requests can be told of in full, and any instant's threads. Over ssh, forward the port:
-ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
+		Short: "Serve a recording's page to browsers on this machine, until Ctrl-C",
+		Long: `Serve the page that dwell report writes, to browsers on this machine only. The address
+is printed, and no browser is opened; it contains a random word that a browser has to
+present. Every request can be shown in full, and the threads at any instant. Over ssh,
+forward the port: ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 		Example: "  dwell view REC\n  dwell view REC --port 8023",
 		Args:    exactly("REC"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 			return a.view(c.Context(), w, viewing{command: "view", name: filepath.Base(o.path), port: o.port, code: code.lines})
 		},
 	}
-	c.Flags().IntVar(&o.port, "port", 0, "the port to listen on, at 127.0.0.1; 0 for any that is free")
+	c.Flags().IntVar(&o.port, "port", 0, "port to listen on, at 127.0.0.1; 0 for any free one")
 	o.source.addFlags(c)
 	o.judging.addSLO(c)
 	o.windowing.addFlag(c)

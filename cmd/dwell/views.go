@@ -8,7 +8,7 @@ import (
 )
 
 // underUsage describes the flag --under, which why and show share.
-const underUsage = "the time beneath a function, such as 'Cache#get' or Cache.get, by cause"
+const underUsage = "show the time beneath a function, such as 'Cache#get' or Cache.get, by cause"
 
 // under prints the time beneath a function.
 func (a *analysis) under(w world, o whyOptions, requests int, text report.TextOptions) error {

@@ -19,8 +19,8 @@ type asking struct {
 func (a asking) any() bool { return a.whatIf != "" || a.load != "" }
 
 const (
-	whatIfUsage = "replay the recorded arrivals with a change: " + hypotheses.AskSyntax + "; 'list' names the servers that requests waited for and what they work on"
-	loadUsage   = "replay so many times the recorded load, such as x1.5, and say at which load p99 doubles"
+	whatIfUsage = "replay the recorded arrivals with a change: " + hypotheses.AskSyntax + "; 'list' names the servers that requests waited for, and their work"
+	loadUsage   = "replay a multiple of the recorded load, such as x1.5, and say at which load p99 doubles"
 )
 
 func (a *asking) flags(c *cobra.Command) {
