@@ -60,15 +60,15 @@ func (j *judge) leads(t *trial) (any bool) {
 		case sc.worth && cd.Decide != "":
 			why = "not proven"
 		case sc.worth && t.Where:
-			why = "says where the time goes, not why"
+			why = "shows where the time goes, not why"
 		case sc.worth:
-			why = "only in what earlier findings leave" // it passes now, but was no candidate for a finding
+			why = "seen only in what the findings leave" // it passes now, but was no candidate for a finding
 		case words != "":
 			why = words
 		case len(cd.Seen) > 0:
 			var worth bool
 			if best, worth = j.mostSeen(cd); worth {
-				why, spans = atLeast(j, &sc.best), cd.seen
+				why, spans = cd.atLeast(j, &sc.best), cd.seen
 			}
 		}
 		if why == "" {
@@ -196,7 +196,7 @@ func (j *judge) minor(t *trial, best *candidate) Finding {
 	f := j.finding(best, best.spans, []Impact{im})
 	f.Evidence = slices.Concat(t.res.Evidence[:min(1, len(t.res.Evidence))], f.Evidence)
 	lead := cmp.Or(best.Lead, t.res.Lead)
-	f.Why = clauses(lead, "taken out, "+j.savings(&f.Impact))
+	f.Why = clauses(lead, "without it, "+j.savings(&f.Impact))
 	if lead := j.behindLead(best); lead != "" {
 		f.Why = clauses(cmp.Or(best.Lead, t.res.Lead), "half of it and more goes with the lead "+lead)
 	}
@@ -207,7 +207,7 @@ func (j *judge) minor(t *trial, best *candidate) Finding {
 		f.Evidence = append([]Evidence{Part("of its time goes with "+id, gone)}, f.Evidence...)
 		with := Percent(gone) + " of its time goes with " + id
 		if f.Why = "a consequence: " + with; 2*gone < Whole {
-			f.Why = clauses(lead, with+"; the rest taken out, "+j.savings(&f.Impact))
+			f.Why = clauses(lead, with+"; without the rest, "+j.savings(&f.Impact))
 		}
 	}
 	return f
@@ -235,10 +235,13 @@ func (j *judge) savings(im *Impact) string {
 }
 
 // atLeast describes a lead that is only partly its own: what removing the part that is certainly its own saves.
-func atLeast(j *judge, im *Impact) string {
-	const open = "how much of it is its own is not known"
+func (cd *candidate) atLeast(j *judge, im *Impact) string {
+	open := "how much of that is its own is not known"
+	if cd.Peer {
+		open = "how much of that the peer itself causes is not known"
+	}
 	if max(im.Mean, im.P50, im.P99) < j.Resolution {
-		return open + ", and may be next to nothing"
+		return open + "; it may be very little"
 	}
 	return open + "; without what surely is, " + j.savings(im)
 }

@@ -14,7 +14,7 @@ func TestNumbersAreSaid(t *testing.T) {
 		lead string
 		want string
 	}{
-		{"minor", 150, "locks take 3.6 % of the time", "locks take 3.6 % of the time; taken out, the mean falls by 150 us (150 us to 150 us)"},
+		{"minor", 150, "locks take 3.6 % of the time", "locks take 3.6 % of the time; without it, the mean falls by 150 us (150 us to 150 us)"},
 		{"next to nothing", 40, "locks take 1.0 % of the time", "locks take 1.0 % of the time; at most 1.0 % of an endpoint's requests or of its slow ones (bound 2.0 %)"},
 		{"never happened", 0, "no call was made in 40 requests", "no call was made in 40 requests"},
 	} {

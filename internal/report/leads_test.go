@@ -28,8 +28,8 @@ func TestClause(t *testing.T) {
 func TestWhatP99Becomes(t *testing.T) {
 	const ms = 1_000_000
 	for saved, want := range map[Duration]string{
-		0:      "p99 stays as it is (27.0 ms: one request's; the slowest 5 take 10.0 ms less on average)",
-		4 * ms: "p99 27.0 ms -> 23.0 ms (one request's; the slowest 5 take 10.0 ms less on average)",
+		0:      "p99 stays as it is (27.0 ms, that is a single request; the slowest 5 get 10.0 ms faster on average)",
+		4 * ms: "p99 27.0 ms -> 23.0 ms (that is a single request; the slowest 5 get 10.0 ms faster on average)",
 		9 * ms: "p99 27.0 ms -> 18.0 ms",
 	} {
 		f := &Finding{}
@@ -116,7 +116,7 @@ func TestTheFirstLinesNameWhatTakesMoreAndWhatDominates(t *testing.T) {
 		Seen:     Seen{titles: map[string]string{"gc-pause": "The collector", "cpu-bound": "Requests compute", "run-queue": "Requests wait"}},
 	}
 	text, _ := wrong(r)
-	for _, id := range []string{"(gc-pause, finding 1)", "(cpu-bound), 5.00 ms of the mean", "(run-queue): 60.0 % of the extra time"} {
+	for _, id := range []string{"(gc-pause, finding 1)", "(cpu-bound), up to 5.00 ms of the mean", "(run-queue), 60.0 % of what makes slow requests"} {
 		if !strings.Contains(text, id) {
 			t.Errorf("%s is not named: %s", id, text)
 		}

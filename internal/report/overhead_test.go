@@ -25,7 +25,7 @@ func TestWhatLoadingCostsIsToldFromRecording(t *testing.T) {
 		all, later Decimal
 		want       string
 	}{
-		{390_000, 100_000, "dwell used 10.0 % of a core in the second half (with its start 39.0 % in all); "},
+		{390_000, 100_000, "dwell used 10.0 % of a core once running (39.0 % with its start); "},
 		{120_000, 100_000, "dwell used 12.0 % of a core; "},
 		{390_000, 0, "dwell used 39.0 % of a core; "},
 	} {

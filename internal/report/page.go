@@ -117,7 +117,12 @@ const hangs = 23
 func (p *page) hang(s style, head, text string, limit int) {
 	first := fold(text, p.width-shownWidth(head))[0]
 	if !strings.HasPrefix(text, first) { // no room next to the head
-		p.wrap(s, "", head+text, limit)
+		if head = strings.TrimRight(head, " "); shownWidth(head) <= p.width && limit > 1 {
+			p.raw(head)
+			p.wrap(s, "  ", text, limit-1)
+			return
+		}
+		p.wrap(s, "", head+" "+text, limit)
 		return
 	}
 	p.raw(head + p.paint(s, first))

@@ -20,9 +20,9 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 		"connection-churn/cheap-supported":     {"Something is wrong: calls open new connections instead of reusing one (connection-churn, finding 1)", "23 of 24 calls (96 %)"},
 		"connection-churn/piled-supported":     {"(connection-churn, finding 1)", "135 ms waiting for the event loop"},
 		"serial-calls/four-lead":               {"make calls one after the other", "To decide: see in the code whether one of the calls needs another's answer"},
-		"slow-peer/steady-lead":                {"Nothing stands out: requests wait for a peer to answer (slow-peer): 95.3 % of the time of GET /prices/{}, slow and ordinary ones alike", "steadily"},
+		"slow-peer/steady-lead":                {"No problem found: requests wait for a peer to answer (slow-peer), 95.3 % of the time of GET /prices/{}, in slow and ordinary requests alike", "steadily"},
 		"slow-dns/once-lead":                   {"Happened once, at +50.5 ms"},
-		"slow-peer/few-lead": {"7 requests prove no cause, but look at this first: requests wait for a peer to answer (slow-peer): 79.0 % of the time of GET /reports/{}.",
+		"slow-peer/few-lead": {"7 requests prove no cause, but look at this first: requests wait for a peer to answer (slow-peer), 79.0 % of the time of GET /reports/{}.",
 			"1.91 s GET /reports/{} at +8.45 s: 79.0 % waiting for a peer, 21.0 % computing"},
 	} {
 		t.Run(name, func(t *testing.T) {

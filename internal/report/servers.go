@@ -164,16 +164,13 @@ func listServers(p *page, s *Servers) {
 	}
 }
 
-// whatIfWords says what the first replay of a finding's server predicts, to precede its fix: "half of its work (p99
-// -> 15.1 ms): ". It omits the numbers in two cases. With few requests, some that coincide by chance may wait longer
+// whatIfWords says what the first replay of a finding's server predicts, to follow its fix: "; with half of its work,
+// p99 would be 15.1 ms". It says nothing in two cases. With few requests, some that coincide by chance may wait longer
 // in a replay with less work. And a replay of another part of the wait than the promised one may leave less time than
 // the promise does.
 func whatIfWords(list []WhatIf, promised Duration) string {
-	if len(list) == 0 || list[0].P99 == nil {
+	if len(list) == 0 || list[0].P99 == nil || list[0].P99.Is >= list[0].P99.Was || list[0].P99.Is < promised {
 		return ""
 	}
-	if is := list[0].P99.Is; is >= list[0].P99.Was || is < promised {
-		return list[0].Words + ": "
-	}
-	return list[0].Words + " (p99 -> " + diagnosis.Human(list[0].P99.Is) + "): "
+	return "; with " + list[0].Words + ", p99 would be " + diagnosis.Human(list[0].P99.Is)
 }

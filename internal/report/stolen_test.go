@@ -27,9 +27,9 @@ func TestStolenTimeIsSaid(t *testing.T) {
 		all   bool
 		want  string
 	}{
-		{50_000, false, "the hypervisor took 5.0 % of the processors' time for others"},
+		{50_000, false, "a hypervisor took 5.0 % of the processors' time (steal), which shows as computing"},
 		{9_000, false, ""},
-		{9_000, true, "the hypervisor took 0.9 % of the processors' time for others"},
+		{9_000, true, "a hypervisor took 0.9 % of the processors' time (steal), which shows as computing"},
 		{0, true, ""},
 	} {
 		text := cost(&Report{Recording: Recording{Stolen: x.share}}, x.all)

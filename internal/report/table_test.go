@@ -42,8 +42,8 @@ func TestATableSumsUpLittle(t *testing.T) {
 func TestAPromiseIsExplained(t *testing.T) {
 	f := Finding{mean: 10e6, p50: 9e6, p99: 90e6, Impact: Impact{MeanSaving: 1e6, told: grounds{seen: 4e6, slow: 20e6, slowest: 5}}}
 	for got, want := range map[string]string{
-		f.remains():                       "; that is 1.00 ms of the 4.00 ms of the mean that it takes: the rest stays, or goes with something else",
-		f.becomes("p99", f.p99, 0):        "p99 stays as it is (90.0 ms: one request's; the slowest 5 take 20.0 ms less on average)",
+		f.remains():                       ". That is 1.00 ms of the 4.00 ms that it takes of the mean; the rest has other causes, or stays",
+		f.becomes("p99", f.p99, 0):        "p99 stays as it is (90.0 ms, that is a single request; the slowest 5 get 20.0 ms faster on average)",
 		f.becomes("p50", f.p50, 0):        "p50 stays as it is (9.00 ms)",
 		f.becomes("mean", f.mean, 1e6):    "mean 10.0 ms -> 9.00 ms",
 		(&Finding{}).remains() + f.made(): "",
@@ -64,8 +64,8 @@ func TestWhatASavingIsMadeOf(t *testing.T) {
 		of    []diagnosis.Portion
 		want  string
 	}{
-		{"Calls open a connection", []diagnosis.Portion{kind(timeline.CauseRemote, 6), kind(timeline.CauseOnCPU, 3)}, "; the mean falls by 6.00 ms waiting for a peer, 3.00 ms computing"},
-		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, "; the mean falls by 9.00 ms waiting for a lock, 1.00 ms computing"},
+		{"Calls open a connection", []diagnosis.Portion{kind(timeline.CauseRemote, 6), kind(timeline.CauseOnCPU, 3)}, ". Saved of the mean: 6.00 ms waiting for a peer, 3.00 ms computing"},
+		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, ". Saved of the mean: 9.00 ms waiting for a lock, 1.00 ms computing"},
 		{"Requests wait for a lock", []diagnosis.Portion{kind(timeline.CauseLock, 9), kind(timeline.CauseOnCPU, 1)}, ""},
 		{"It computes", []diagnosis.Portion{kind(timeline.CauseOnCPU, 9), kind(timeline.CauseRemote, 1)}, ""},
 		{"It computes", []diagnosis.Portion{kind(timeline.CauseLock, 10)}, ""},

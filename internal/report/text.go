@@ -17,10 +17,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 		return write(r, o, everything).flush(w)
 	}
 	var p *page
-	for _, b := range briefer {
-		if b.leads > 0 && b.calls == 0 && !namesLead(r) {
-			continue
-		}
+	for _, b := range ladder(r) {
 		if p = write(r, o, b); p.fits() {
 			break
 		}
@@ -31,7 +28,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 func write(r *Report, o TextOptions, b brevity) *page {
 	p := newPage(o)
 	p.brevity = b
-	p.wrap(bold, "", fmt.Sprintf("dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), howMany(r)), 2)
+	p.wrap(bold, "", fmt.Sprintf("dwell: %s, %s s%s, %s", who(r, b.tight < tidied), seconds(r.Recording.Seconds), since(r), howMany(r)), 2)
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
@@ -77,7 +74,7 @@ func howMany(r *Report) string {
 	case n > 1 && n < hundred:
 		text += " (p99 is the slowest one's)"
 	case n < afew && n > 1:
-		text += " (few for a p99)"
+		text += " (too few for a firm p99)"
 	}
 	return text
 }
@@ -90,15 +87,16 @@ func since(r *Report) string {
 	return " from " + timeOfDay(r.Recording.Wall) + " UTC"
 }
 
-// who names the processes that served requests, or all processes if none did.
-func who(r *Report) string {
+// who names the processes that served requests, or all processes if none did; it counts the others if that is asked
+// for.
+func who(r *Report, others bool) string {
 	list, silent := r.Seen.Processes, r.Seen.Silent
 	text := strings.Join(list[:min(2, len(list))], ", ")
 	if n := len(list) - 2; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	if silent > 0 {
-		text += fmt.Sprintf(" (and %s that served none)", processes(silent))
+	if silent > 0 && others {
+		text += fmt.Sprintf(" (and %s that served no requests)", processes(silent))
 	}
 	if r.Recording.Of != "" {
 		text = r.Recording.Of + ": " + text
@@ -252,7 +250,7 @@ const labelWide = 33
 
 func whereItGoes(p *page, r *Report) {
 	e := focus(r)
-	list := rows(e, p.rows)
+	list := rows(e, p.rows, foundKinds(r)...)
 	var ord, slow []Decimal
 	for _, l := range list {
 		ord, slow = append(ord, l.ordinary), append(slow, l.slow)

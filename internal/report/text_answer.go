@@ -24,6 +24,7 @@ func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	where = fmt.Sprintf("An ordinary %s takes %s: %s. The %s %s: %s.",
 		requestOf(e), human(e.Ordinary), mostOf(e, named, func(c CauseRow) Decimal { return c.P50Share }),
 		slowest(e), slowTake(e), mostOf(e, named, func(c CauseRow) Decimal { return c.P99Share }))
+	where += stolenMuch(&r.Recording)
 	text, s = wrong(r)
 	if e.ids.few && r.Requests.singles == nil {
 		text += " " + plural(e.Count, "request") + " of " + requestOf(e) + " prove no cause."
@@ -93,165 +94,6 @@ func mostOf(e *Endpoint, named map[string]bool, of func(CauseRow) Decimal) strin
 	return strings.Join(told, ", ")
 }
 
-// wrong says whether something is wrong: a finding, a dominant mechanism that is no finding, or nothing.
-func wrong(r *Report) (string, style) {
-	if len(r.Findings) > 0 {
-		f := &r.Findings[0]
-		text := fmt.Sprintf("Something is wrong: %s (%s, finding 1): %s of the time of %s.", r.mechanism(f.ID), f.ID, percent(f.Impact.Share), orAll(f.Endpoint))
-		if n := len(r.Findings) - 1; n > 0 {
-			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
-		}
-		d := besides(r)
-		if l := moreThanFound(r); l != nil && (d == nil || l.ID != d.ID) {
-			text += " More time is elsewhere (a lead below): " + r.mechanism(l.ID) + " (" + l.ID + "), " + human(l.Impact.MeanSaving) + " of the mean at best."
-		}
-		if d != nil {
-			text += " Not proven, but look at it, too (" + r.toldAs(d.ID) + " below): " + r.dominates(d) + "."
-		}
-		return text, red
-	}
-	if r.Requests.singles != nil {
-		return tooFew(r), yellow
-	}
-	if d := besides(r); d != nil {
-		if r.second(d) {
-			text := "No finding, but look at " + r.Leads[0].ID + " first: that is most of what the service does itself. Besides, "
-			if d.others {
-				text += "others have its processors: "
-			}
-			return text + r.dominates(d) + ".", yellow
-		}
-		return "No finding, but look at this first: " + r.dominates(d) + r.undecided(d) + ".", yellow
-	}
-	missing := 0
-	for _, u := range r.Undecided {
-		if !u.another {
-			missing++
-		}
-	}
-	text, s := "Nothing stands out", green
-	if len(r.Dominant) > 0 {
-		alike := ", slow and ordinary ones alike"
-		if e := focus(r); e.Slow >= 2*e.Ordinary {
-			text, alike = text+": no cause is half of what slow requests take longer, and", " as a rule"
-		} else {
-			text += ":"
-		}
-		text += " " + r.dominates(&r.Dominant[0]) + alike
-	} else if r.Requests.Count > 0 {
-		text += ": no mechanism explains half of a request, or of the extra time of slow ones"
-	}
-	if missing > 0 {
-		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
-	}
-	if text += r.chance() + "."; len(r.Leads) > 0 {
-		text += " The leads say what could be quicker all the same."
-	}
-	return text, s
-}
-
-// chance names a minor result that may be half of p99 but may also be chance.
-func (r *Report) chance() string {
-	for i := range r.Minor {
-		if f := &r.Minor[i]; f.Impact.Unsure && f.p99 > 0 && 2*f.Impact.P99High >= f.p99 {
-			return "; " + f.ID + " (" + f.bounds() + ") may be chance"
-		}
-	}
-	return ""
-}
-
-// besides returns what dominates besides the findings and is not a consequence of one.
-func besides(r *Report) *Dominant {
-	said := map[string]bool{}
-	for _, f := range r.Findings {
-		said[f.ID] = true
-	}
-	for _, f := range r.Minor {
-		said[f.ID] = said[f.ID] || f.ExplainedBy != ""
-	}
-	for i := range r.Dominant {
-		if d := &r.Dominant[i]; !d.Steady && !said[d.ID] {
-			return d
-		}
-	}
-	return nil
-}
-
-// undecided says, for a dominant mechanism that is not described below, where it was seen and what prevents it from
-// being a lead.
-func (r *Report) undecided(d *Dominant) string {
-	for i := range r.Undecided {
-		if u := &r.Undecided[i]; u.ID == d.ID {
-			return ", at " + d.Place + " (undecided: " + u.Missing + ")"
-		}
-	}
-	return ""
-}
-
-// second reports whether a dominant mechanism comes after a lead of another kind, as waiting for a processor may.
-func (r *Report) second(d *Dominant) bool {
-	return (d.others || d.chance) && len(r.Leads) > 0 && r.Leads[0].ID != d.ID
-}
-
-// moreThanFound returns the first lead if it may save twice as much of all requests' time as all findings do, and a
-// quarter of what they leave of the mean at its endpoint; otherwise nil.
-func moreThanFound(r *Report) *Finding {
-	if len(r.Findings) == 0 || len(r.Leads) == 0 {
-		return nil
-	}
-	var here, found Duration // here: of the endpoint's mean; found: of all requests' time
-	l := &r.Leads[0]
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		found += r.ofAll(f)
-		if f.Endpoint == l.Endpoint {
-			here += f.Impact.MeanSaving
-		}
-	}
-	if r.ofAll(l) < 2*found || 4*l.Impact.MeanSaving < l.mean-here {
-		return nil
-	}
-	return l
-}
-
-// ofAll returns what is saved of all requests of the endpoint together.
-func (r *Report) ofAll(f *Finding) Duration {
-	for i := range r.Endpoints {
-		if e := &r.Endpoints[i]; e.Name == f.Endpoint {
-			return f.Impact.MeanSaving * Duration(e.Count)
-		}
-	}
-	return f.Impact.MeanSaving * Duration(r.Requests.Count)
-}
-
-func suspects(n int) string {
-	if n == 1 {
-		return "1 suspect"
-	}
-	return thousands(int64(n)) + " suspects"
-}
-
-// mechanism returns a hypothesis's title, in the form for the middle of a sentence.
-func (r *Report) mechanism(id string) string {
-	title := r.Seen.titles[id]
-	if len(title) > 1 && title[1] >= 'a' && title[1] <= 'z' || strings.HasPrefix(title, "A ") {
-		title = strings.ToLower(title[:1]) + title[1:]
-	}
-	return title
-}
-
-// dominates says how much a mechanism takes, and of which requests.
-func (r *Report) dominates(d *Dominant) string {
-	text := r.mechanism(d.ID) + " (" + d.ID + ")"
-	if d.MeanShare < unit/2 {
-		return text + ": " + percent(min(unit, d.SlowShare)) + " of the extra time of slow requests of " + orAll(d.Endpoint)
-	}
-	if len(d.With) > 0 {
-		text += ", and " + strings.Join(d.With, " and ") + " because of it"
-	}
-	return text + ": " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
-}
-
 // mostlyOpen is the share of time without a known cause from which on the first lines mention it.
 const mostlyOpen Decimal = unit / 10
 
@@ -302,20 +144,4 @@ func eachRequest(p *page, r *Report) {
 	if n := len(r.Requests.singles) - p.rows; n > 0 {
 		p.line(dim, "  and %s (--all lists more)", plural(n, "quicker one"))
 	}
-}
-
-// tooFew says what to look at if there are too few requests to prove anything.
-func tooFew(r *Report) string {
-	text := plural(r.Requests.Count, "request") + " prove no cause"
-	d := besides(r)
-	if d == nil && len(r.Dominant) > 0 {
-		d = &r.Dominant[0]
-	}
-	switch {
-	case d != nil:
-		text += ", but look at this first: " + r.dominates(d)
-	case len(r.Leads) > 0:
-		text += ", but look at " + r.Leads[0].ID + " first"
-	}
-	return text + "."
 }

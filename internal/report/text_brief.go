@@ -20,8 +20,19 @@ type brevity struct {
 	names                        bool // name everything that is ruled out or minor
 	legend                       bool // explain the words of the table
 	spread                       bool // give leads that are not described at length a line each
-	places                       bool // give only the places of findings that are not described at length
+	places                       bool // name findings that are not described at length by their places, not by their titles
+	fixes                        bool // give the fixes of findings that are not described at length
+	tight                        tightness
 }
+
+// tightness is what is left out so that a lead that the first lines name has room.
+type tightness int8
+
+const (
+	loose  tightness = iota
+	tight            // savings of leads in words, one line of evidence
+	tidied           // nor evidence, replays and the parts of savings of findings, nor processes that served no requests
+)
 
 var everything = brevity{findings: whole, leads: whole, rows: 12, calls: whole, names: true, legend: true, spread: true}
 
@@ -46,13 +57,49 @@ var briefer = []brevity{
 	{findings: 2, rows: 3, calls: 1},
 	{findings: 1, rows: 3, calls: 1},
 	{findings: 1, rows: 3, calls: 1, places: true},
+	{findings: 1, rows: 3, places: true, tight: tight},
+	{findings: 1, rows: 2, places: true, tight: tidied},
+}
+
+// ladder returns the ways to write a report, in the order in which they are tried. A lead that the first lines name is
+// printed in full, if that is possible at all: it matters more than calls, rows of the table and details of findings.
+func ladder(r *Report) (out []brevity) {
+	for n := len(namedLeads(r)); n > 0; n-- {
+		for _, b := range briefer {
+			if b.leads >= n {
+				out = append(out, b)
+			}
+		}
+		for _, b := range tighter {
+			b.leads = n
+			out = append(out, b)
+		}
+	}
+	for _, b := range briefer {
+		if b.leads == 0 || b.calls > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// tighter are the shortest ways to write a report with a lead in full that the first lines name.
+var tighter = []brevity{
+	{findings: 3, rows: 3, calls: 1, tight: tight},
+	{findings: 3, rows: 3, tight: tight},
+	{findings: 3, rows: 3, tight: tidied},
+	{findings: 3, rows: 2, tight: tidied},
+	{findings: 2, rows: 2, tight: tidied},
+	{findings: 1, rows: 2, tight: tidied},
+	{findings: 1, rows: 2, tight: tidied, places: true},
 }
 
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }
 
-// fuller uses the room that is left on a page. It first adds rows to the table, up to the usual maximum, then the
-// explanation of its words, then what the table would only sum up. If that sum is very large, it takes the room of
-// calls too. Last it adds leads, in a line each.
+// fuller uses the room that is left on a page. It first adds fixes of findings that are not described at length, then
+// the calls that a finding or the first lead names, for which the explanation of the table's words gives way, then rows
+// of the table, up to the usual maximum, then that explanation, then what the table would only sum up. If that sum is
+// very large, it takes the room of calls too. Last it adds leads, in a line each.
 func fuller(r *Report, o TextOptions, p *page) *page {
 	if r.Requests.Count == 0 {
 		return p
@@ -66,6 +113,19 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 		}
 		return fits
 	}
+	if len(r.Findings) > p.findings {
+		b := p.brevity
+		b.fixes = true
+		try(b)
+	}
+	for n := max(1, calledCalls(r)); n > p.calls; n-- {
+		b, without := p.brevity, p.brevity
+		b.calls, without.calls, without.legend = n, n, false
+		if try(b) || try(without) {
+			break
+		}
+	}
+	must := foundKinds(r)
 	for n := briefer[0].rows; n > p.rows; n-- {
 		b := p.brevity
 		b.rows, b.legend = n, false
@@ -77,7 +137,7 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 	b.legend = true
 	try(b)
 	for p.rows < len(e.Causes) {
-		left := summed(rows(e, p.rows))
+		left := summed(rows(e, p.rows, must...))
 		if left < much {
 			break
 		}
@@ -88,7 +148,7 @@ func fuller(r *Report, o TextOptions, p *page) *page {
 			break
 		}
 	}
-	for p.rows < everything.rows && slices.ContainsFunc(rows(e, p.rows), func(l timeLine) bool { return l.severalPhases() }) {
+	for p.rows < everything.rows && slices.ContainsFunc(rows(e, p.rows, must...), func(l timeLine) bool { return l.severalPhases() }) {
 		b := p.brevity
 		if b.rows++; !try(b) {
 			break
@@ -124,13 +184,13 @@ type timeLine struct {
 	ordinary, slow Decimal
 }
 
-// rows returns the largest causes, the sum of the rest, and the unaccounted time. If there is no room for each phase
-// of each cause, the phases of a cause are joined.
-func rows(e *Endpoint, most int) (list []timeLine) {
+// rows returns the largest causes, those that must be shown, the sum of the rest, and the unaccounted time. If there is
+// no room for each phase of each cause, the phases of a cause are joined.
+func rows(e *Endpoint, most int, must ...kind) (list []timeLine) {
 	add := func(label, cause string, a, b Decimal) {
 		list = append(list, timeLine{"", cause, label, a, b})
 	}
-	kept, otherA, otherB := lines(joined(e.Causes, most), most)
+	kept, otherA, otherB := lines(joined(e.Causes, most, must), most, must)
 	list = append(list, kept...)
 	if otherA > 0 || otherB > 0 {
 		add(summedUp, timeline.CauseUnknown.String(), otherA, otherB)
@@ -141,16 +201,22 @@ func rows(e *Endpoint, most int) (list []timeLine) {
 	return list
 }
 
-// lines returns the lines of a table with at most most lines, the largest of either column, and the sums of the
-// others.
-func lines(list []timeLine, most int) (kept []timeLine, ordinary, slow Decimal) {
+// lines returns the lines of a table with the most largest ones of either column, and with those that must be shown,
+// and the sums of the others.
+func lines(list []timeLine, most int, must []kind) (kept []timeLine, ordinary, slow Decimal) {
 	bySize := slices.SortedStableFunc(slices.Values(list), func(a, b timeLine) int { return cmp.Compare(b.size(), a.size()) })
 	least := Decimal(unit / 100)
 	if most < len(bySize) {
 		least = max(least, bySize[most].size()+1)
 	}
+	shown := map[string]bool{}
+	for _, k := range must {
+		if at := slices.IndexFunc(bySize, k.has); at >= 0 {
+			shown[bySize[at].label] = true
+		}
+	}
 	for _, l := range list {
-		if l.size() >= least {
+		if l.size() >= least || shown[l.label] {
 			kept = append(kept, l)
 			continue
 		}
@@ -165,7 +231,7 @@ func (l *timeLine) size() Decimal { return max(l.ordinary, l.slow) }
 
 // joined returns a line for each cause, the largest first. Phases get lines of their own, the largest first, as long
 // as a table of most lines has room for them and does not sum up much.
-func joined(causes []CauseRow, most int) (list []timeLine) {
+func joined(causes []CauseRow, most int, must []kind) (list []timeLine) {
 	apart := make([]bool, len(causes))
 	bySize := make([]int, len(causes))
 	for i := range causes {
@@ -177,7 +243,7 @@ func joined(causes []CauseRow, most int) (list []timeLine) {
 	for _, i := range bySize {
 		apart[i] = true
 		tried := split(causes, apart)
-		if kept, ordinary, slow := lines(tried, most); max(ordinary, slow) < much && slices.ContainsFunc(kept, func(l timeLine) bool { return l.label == label(&causes[i]) }) {
+		if kept, ordinary, slow := lines(tried, most, must); max(ordinary, slow) < much && slices.ContainsFunc(kept, func(l timeLine) bool { return l.label == label(&causes[i]) }) {
 			list = tried
 		} else {
 			apart[i] = false

@@ -1,22 +1,26 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// callTable lists the calls that take most of the requests' time.
+// callTable lists the calls that findings or the first lead name, then those that take most of the requests' time.
 func callTable(p *page, r *Report) {
-	list := byTime(r.Calls)
+	list := inOrder(r)
 	if len(list) == 0 || p.calls == 0 {
 		return
 	}
-	of := "Calls"
+	of, rest := "Calls", " (%d of %s kinds, see --all)"
 	if len(r.Endpoints) > 1 {
-		of = "Calls of all endpoints"
+		of, rest = "Calls of all endpoints", " (%d of %s)"
 	}
 	if n := len(list); n > p.calls {
-		of += fmt.Sprintf(", %d of %s kinds", p.calls, thousands(int64(n)))
+		of += fmt.Sprintf(rest, p.calls, thousands(int64(n)))
 	}
 	t := listing{head: of, columns: []column{{"a request", 11, 5}, {"new conn.", 12, 2}, {"p50", 10, 4}, {"p99", 10, 6}, {"max", 10, 1}, {"time in call", 14, 3}}}
 	for _, c := range list[:min(len(list), p.calls)] {
@@ -27,6 +31,70 @@ func callTable(p *page, r *Report) {
 		t.add(name, each(c.Count+c.Cut, r.Requests.Count), percent(c.NewConnectionShare), human(c.P50), human(c.P99), human(c.Max), percent(c.TimeShare))
 	}
 	p.list(&t)
+}
+
+// inOrder returns the calls in the order in which they are listed.
+func inOrder(r *Report) []*CallGroup {
+	list := byTime(r.Calls)
+	slices.SortStableFunc(list, func(a, b *CallGroup) int { return cmp.Compare(r.names(b), r.names(a)) })
+	return list
+}
+
+// calledCalls is how many calls must be listed: those that a finding or the first lead names by what they ask, as far
+// as a table goes.
+func calledCalls(r *Report) (n int) {
+	for i := range r.Calls {
+		if r.names(&r.Calls[i]) == namesCall {
+			n++
+		}
+	}
+	return min(n, briefer[0].calls)
+}
+
+// How a finding or a lead names calls.
+const (
+	namesPeer = 1 + iota // only the peer
+	namesCall            // what is asked of a peer
+)
+
+// names returns how the findings, or the first lead if there are none, name calls; 0: not at all.
+func (r *Report) names(c *CallGroup) (how int) {
+	of := r.Findings
+	if order := leadsToTell(r); len(of) == 0 && len(order) > 0 {
+		of = r.Leads[order[0] : order[0]+1]
+	}
+	for i := range of {
+		text := of[i].Title + " " + of[i].Place + " " + of[i].Fix
+		for _, e := range of[i].Evidence {
+			text += " " + e.What
+		}
+		switch {
+		case c.Operation != "" && mentions(text, c.Operation):
+			return namesCall
+		case mentions(text, c.Peer):
+			how = namesPeer
+		}
+	}
+	return how
+}
+
+// mentions reports whether a text contains a name that is not a part of a longer one.
+func mentions(text, name string) bool {
+	part := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/_-{", r) }
+	for from := 0; name != ""; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			break
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		behind, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		if !part(before) && !part(behind) {
+			return true
+		}
+		from = at + 1
+	}
+	return false
 }
 
 // byTime sorts calls by the time that requests spend on them.

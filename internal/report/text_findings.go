@@ -16,29 +16,53 @@ func showFindings(p *page, r *Report) {
 	}
 	p.raw("")
 	for i := range r.Findings {
-		f := &r.Findings[i]
+		f, head := &r.Findings[i], fmt.Sprintf("%d ", i+1)
+		saves, fix := saving(f, r.Findings[:i]), f.Fix
+		if p.tight < tidied {
+			saves += f.made()
+		}
 		if i >= p.findings {
-			if p.places {
-				p.wrap(plain, fmt.Sprintf("%d ", i+1), f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i]), whole)
-			} else {
-				p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+"; "+saving(f, r.Findings[:i])+".", whole)
-			}
+			p.outline(r, f, head, saves)
 			continue
 		}
-		p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+".", whole)
-		p.wrap(plain, "  ", sentence(saving(f, r.Findings[:i]))+".", whole)
-		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)-20), whole)
-		p.wrap(green, "  fix      ", whatIfWords(f.WhatIf, f.p99-f.Impact.P99Saving)+f.Fix, whole)
+		p.wrap(red, head, f.ID+": "+f.Title+".", whole)
+		p.wrap(plain, "  ", saves+".", whole)
+		if p.tight < tidied {
+			lines := 2 - int(p.tight)
+			p.wrap(plain, "  because  ", phrases(f.Evidence, lines*(p.width-13)-10*lines), whole)
+			fix += whatIfWords(f.WhatIf, f.p99-f.Impact.P99Saving)
+		}
+		p.wrap(green, "  fix      ", fix, whole)
+	}
+}
+
+// outline writes a finding without its evidence, and without its fix if there is no room for that.
+func (p *page) outline(r *Report, f *Finding, head, saves string) {
+	if saves += "."; !p.fixes {
+		saves += " (--all has its fix.)"
+	}
+	if p.places {
+		p.wrap(plain, head, f.ID+" at "+f.Place+": "+r.mechanism(f.ID)+". "+saves, whole)
+	} else {
+		p.wrap(red, head, f.ID+": "+f.Title+".", whole)
+		p.wrap(plain, "  ", saves, whole)
+	}
+	if p.fixes {
+		p.wrap(green, "  fix      ", f.Fix, whole)
 	}
 }
 
 // saving says what remains without a finding: see changes.
 func saving(f *Finding, earlier []Finding) string {
-	return "without it " + changes(f, earlier, f.Impact.AtLeast)
+	if after(f, earlier) {
+		return "If fixed too: " + changes(f, earlier, f.Impact.AtLeast)
+	}
+	return "If fixed: " + changes(f, earlier, f.Impact.AtLeast)
 }
 
 // changes says what the mean and quantiles would become. After earlier findings at the same endpoint it says by how
-// much they would fall further. If the saving is a lower bound, it says that too.
+// much they would fall further. If the saving is a lower bound, it says that too. The last sentence lacks its full
+// stop.
 func changes(f *Finding, earlier []Finding, atLeast bool) string {
 	further := after(f, earlier)
 	least := ""
@@ -48,11 +72,12 @@ func changes(f *Finding, earlier []Finding, atLeast bool) string {
 			least = ", or more"
 		}
 	}
-	share := "; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
+	share := "; that is " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
 	if len(earlier) == 0 {
 		share = "" // the answer states it
 	}
 	var text []string
+	by := " falls by another "
 	last := -1 // the last one that changes
 	for i, x := range []struct {
 		name       string
@@ -62,7 +87,7 @@ func changes(f *Finding, earlier []Finding, atLeast bool) string {
 		if human(x.was-x.saved) != human(x.was) {
 			last = i
 			if further {
-				words = x.name + " falls by another " + human(x.saved)
+				words, by = x.name+by+human(x.saved), " by "
 			}
 		}
 		text = append(text, words)
@@ -73,7 +98,7 @@ func changes(f *Finding, earlier []Finding, atLeast bool) string {
 	if !further {
 		share += f.remains()
 	}
-	return strings.Join(text, ", ") + share + f.made()
+	return strings.Join(text, ", ") + share
 }
 
 // after reports whether there are earlier findings of the same endpoint.
@@ -93,7 +118,7 @@ func (f *Finding) made() string {
 			parts = append(parts, human(list[i].Mean)+" "+portionWords(&list[i]))
 		}
 	}
-	return "; the mean falls by " + strings.Join(parts, ", ")
+	return ". Saved of the mean: " + strings.Join(parts, ", ")
 }
 
 func portionWords(p *diagnosis.Portion) string {
@@ -119,7 +144,7 @@ func (f *Finding) remains() string {
 	if f.Impact.told.seen <= 2*f.Impact.MeanSaving {
 		return ""
 	}
-	return fmt.Sprintf("; that is %s of the %s of the mean that it takes: the rest stays, or goes with something else", human(f.Impact.MeanSaving), human(f.Impact.told.seen))
+	return fmt.Sprintf(". That is %s of the %s that it takes of the mean; the rest has other causes, or stays", human(f.Impact.MeanSaving), human(f.Impact.told.seen))
 }
 
 func orAll(endpoint string) string {

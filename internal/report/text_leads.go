@@ -30,7 +30,7 @@ func leads(p *page, r *Report) {
 			more = append(more, f)
 		default:
 			p.wrap(yellow, "lead  ", f.ID+ofOne(r, f)+": "+f.Title+".", whole)
-			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; "+atBest(r, f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
+			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+". "+p.atBest(r, f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
 		}
 		told[f.ID] = true
 	}
@@ -42,22 +42,28 @@ func leads(p *page, r *Report) {
 // moreLeads lists leads that are not described at length, by their maximum saving. If there is room, each has a line
 // that says what it is.
 func moreLeads(p *page, r *Report, more []*Finding, further bool) {
-	head, of, sum := "lead", "", ""
+	head, after, sum := "Lead", "", ""
 	if len(more) > 1 {
-		head, sum = "leads", "; they overlap"
+		head, sum = "Leads", "; they overlap"
 	}
 	switch {
 	case further && len(more) == 1:
-		head = "one more " + head
+		head = "One more lead"
 	case further:
-		head = "more " + head
+		head = "More leads"
 	}
 	if len(r.Findings) > 0 {
-		of = " after the findings"
+		after = ", after the findings"
 	}
 	slices.SortStableFunc(more, func(a, b *Finding) int { return cmp.Compare(b.Impact.MeanSaving, a.Impact.MeanSaving) })
-	head = p.paint(yellow, head) + ", not proven (saved at best" + of + ", mean / slowest" + sum + ")"
-	if p.spread {
+	of := "mean / slow requests"
+	if p.tight == loose {
+		of, after = "", " (could save at most"+after+": "+of+sum+")"
+	} else {
+		of, after = " ("+of+", at most)", ""
+	}
+	head = p.paint(yellow, head) + ", not proven" + after
+	if p.spread && p.tight == loose {
 		p.hang(plain, head, "", whole)
 		for _, f := range more {
 			name := f.ID + ofOne(r, f) + seldom(f)
@@ -76,7 +82,7 @@ func moreLeads(p *page, r *Report, more []*Finding, further bool) {
 	for _, f := range more {
 		list = append(list, f.ID+" "+most(f)+ofOne(r, f)+seldom(f))
 	}
-	p.hang(plain, head+": ", strings.Join(list, ", "), whole)
+	p.hang(plain, head+": ", strings.Join(list, ", ")+of, whole)
 }
 
 // seldom says when something happened that occurred only a few times.
@@ -115,18 +121,16 @@ func (r *Report) ownCost() string {
 	for _, list := range [][]Finding{r.Leads, r.Minor} {
 		for i := range list {
 			if im := &list[i].Impact; list[i].ID == itself && im.MeanSaving > 0 {
-				return " and up to " + human(im.MeanSaving) + " of a request (included here)"
+				return " and added up to " + human(im.MeanSaving) + " to a request (included here)"
 			}
 		}
 	}
 	return ""
 }
 
-// leadsToTell returns the leads by index, beginning with the one that the first lines recommend to look at.
-func leadsToTell(r *Report) (order []int) {
-	if d := besides(r); d != nil && !r.second(d) {
-		order = append(order, firstLead(r))
-	}
+// leadsToTell returns the leads by index, beginning with those that the first lines name.
+func leadsToTell(r *Report) []int {
+	order := namedLeads(r)
 	for i := range r.Leads {
 		if !slices.Contains(order, i) {
 			order = append(order, i)
@@ -135,10 +139,25 @@ func leadsToTell(r *Report) (order []int) {
 	return order
 }
 
-// namesLead reports whether the first lines name a lead besides findings: it then matters more than the calls.
-func namesLead(r *Report) bool {
+// namedLeads returns the leads that the first lines name, by index, in the order in which they name them, or with the
+// recommended one first.
+func namedLeads(r *Report) (list []int) {
+	add := func(i int) {
+		if i >= 0 && !slices.ContainsFunc(list, func(k int) bool { return r.Leads[k].ID == r.Leads[i].ID }) {
+			list = append(list, i)
+		}
+	}
 	d := besides(r)
-	return moreThanFound(r) != nil || d != nil && len(r.Findings) > 0 && r.toldAs(d.ID) == "a lead"
+	if d != nil && len(r.Findings) == 0 && r.second(d) {
+		add(0)
+	}
+	if d != nil && r.toldAs(d.ID) == "a lead" {
+		add(firstLead(r))
+	}
+	if moreThanFound(r) != nil {
+		add(0)
+	}
+	return list
 }
 
 // elsewhere says at which other endpoints the same hypothesis is a lead, if those are not described.
@@ -222,11 +241,11 @@ func atTimes(r *Report, f *Finding) string {
 func (f *Finding) becomes(name string, was, saved Duration) string {
 	slow := ""
 	if s := f.Impact.told.slow; name == "p99" && 10*s >= was && s > 0 && 2*saved < s {
-		slow = fmt.Sprintf("one request's; the slowest %s take %s less on average", thousands(int64(f.Impact.told.slowest)), human(s))
+		slow = fmt.Sprintf("that is a single request; the slowest %s get %s faster on average", thousands(int64(f.Impact.told.slowest)), human(s))
 	}
 	switch stays := human(was-saved) == human(was); {
 	case stays && slow != "":
-		return name + " stays as it is (" + human(was) + ": " + slow + ")"
+		return name + " stays as it is (" + human(was) + ", " + slow + ")"
 	case stays:
 		return name + " stays as it is (" + human(was) + ")"
 	case slow != "":
@@ -236,12 +255,16 @@ func (f *Finding) becomes(name string, was, saved Duration) string {
 }
 
 // atBest says the most that a lead could save; after findings at the same endpoint, how much further latencies would
-// fall.
-func atBest(r *Report, f *Finding) string {
+// fall. If room is short, it says only what would be saved of the mean and of the slow requests.
+func (p *page) atBest(r *Report, f *Finding) string {
+	words := "If all of it were gone"
 	if after(f, r.Findings) {
-		return "after the findings, if all of it went, " + changes(f, r.Findings, false)
+		words += " after the findings"
 	}
-	return "if all of it went, " + changes(f, nil, false)
+	if p.tight > loose {
+		return words + ": " + human(f.Impact.MeanSaving) + " less on average, slow requests " + human(f.Impact.told.slow) + " less"
+	}
+	return words + ": " + changes(f, r.Findings, false) + f.made()
 }
 
 // upTo gives the bounds of a saving.
@@ -268,10 +291,10 @@ func minor(p *page, r *Report) {
 			}
 		}
 		if unsure != nil {
-			reasons(p, plain, "Seen, and not told whether it is worth having (record for longer)", unsure)
+			reasons(p, plain, "Seen, but may be chance (record for longer)", unsure)
 		}
 		if little != nil {
-			reasons(p, plain, "Seen, and worth little here", little)
+			reasons(p, plain, "Minor: seen, and worth little here", little)
 		}
 		return
 	}
@@ -297,15 +320,17 @@ func minor(p *page, r *Report) {
 		}
 	}
 	var text []string
-	head := "Minor: "
 	if little != nil {
-		head, text = "Minor (worth little here): ", append(text, strings.Join(little, ", "))
+		text = append(text, strings.Join(little, ", "))
+		if !p.names { // else each says in brackets what it is worth
+			text[0] += " (worth little here)"
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
-		text = append(text, strings.Join(goes[id], ", ")+": mostly part of "+id)
+		text = append(text, strings.Join(goes[id], ", ")+" (mostly part of "+id+")")
 	}
 	if text != nil {
-		p.hang(plain, p.paint(bold, head), strings.Join(text, "; "), whole)
+		p.hang(plain, p.paint(bold, "Minor: "), strings.Join(text, "; "), whole)
 	}
 	mayBeChance(p, unsure, len(r.Findings) == 0)
 }
@@ -321,7 +346,7 @@ func mayBeChance(p *page, unsure []*Finding, alone bool) {
 		list[0] = unsure[0].ID + ": " + unsure[0].Why
 	}
 	if list != nil {
-		p.hang(plain, p.paint(bold, "May be chance (record for longer): "), strings.Join(list, ", "), whole)
+		p.hang(plain, p.paint(bold, "May be chance, record for longer: "), strings.Join(list, ", "), whole)
 	}
 }
 
@@ -335,8 +360,19 @@ func (p *page) saves(f *Finding) string {
 
 // bounds gives the bounds of a minor finding's saving, for the quantity that it reduces more.
 func (f *Finding) bounds() string {
-	if im := &f.Impact; im.MeanSaving < im.P99Saving {
-		return upTo(im.P99Low, im.P99High) + " of p99"
+	switch im := &f.Impact; {
+	case max(im.P99High, im.MeanHigh) <= 0:
+		return "next to nothing"
+	case im.MeanSaving < im.P99Saving:
+		return "p99 would fall by " + upTo(im.P99Low, im.P99High) + ofWhole(f.p99)
 	}
-	return upTo(f.Impact.MeanLow, f.Impact.MeanHigh) + " of the mean"
+	return "the mean would fall by " + upTo(f.Impact.MeanLow, f.Impact.MeanHigh) + ofWhole(f.mean)
+}
+
+// ofWhole says of what latency a saving is, if that is known.
+func ofWhole(d Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return " of " + human(d)
 }

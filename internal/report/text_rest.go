@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ruledOut lists what was ruled out, with the time that was seen of it. With --all, each has its sentence; hypotheses
@@ -17,7 +18,7 @@ func ruledOut(p *page, r *Report) {
 		for _, o := range r.Refuted {
 			list = append(list, reason{o.ID, o.Why})
 		}
-		reasons(p, plain, "Ruled out", list)
+		reasons(p, plain, "Ruled out by measurement", list)
 		return
 	}
 	if !p.names {
@@ -47,17 +48,17 @@ func undecided(p *page, r *Report) {
 		}
 	}
 	n := len(r.Refuted)
-	counted, head := p.paint(bold, "Ruled out: ")+suspects(n), p.paint(bold, "Undecided")+", for want of facts"
+	counted, head := p.paint(bold, "Ruled out by measurement: ")+suspects(n), p.paint(bold, "Undecided")+", facts missing (--all)"
 	switch open := strings.Join(grouped(list), ", "); {
 	case len(list) == 0 && (p.names || n == 0):
 	case p.all:
-		reasons(p, yellow, "Undecided, for want of facts", list)
+		reasons(p, yellow, "Undecided, facts are missing", list)
 	case p.names || n == 0:
-		p.hang(yellow, head+" (--all says which): ", open, whole)
+		p.hang(yellow, head+": ", open, whole)
 	case len(list) == 0:
-		p.raw(counted + ", each by a number (--all lists them)")
+		p.raw(counted + " (--all lists them)")
 	default:
-		p.hang(yellow, counted+". "+head+": ", open+" (--all says why)", whole)
+		p.hang(yellow, counted+". "+head+": ", open, whole)
 	}
 }
 
@@ -93,26 +94,41 @@ func footer(p *page, r *Report) {
 	notSeen(p, r.Seen.Missing)
 }
 
-// noted is the share of stolen time from which on it is reported.
-const noted Decimal = 10_000
+// Shares of stolen time from which on it is reported: at the end, and in the first lines too.
+const (
+	noted    = unit / 100
+	misleads = unit / 10
+)
+
+// stolenMuch warns in the first lines if the hypervisor took much of the processors' time.
+func stolenMuch(rec *Recording) string {
+	if rec.Stolen < misleads {
+		return ""
+	}
+	return " Beware: a hypervisor took " + percent(rec.Stolen) + " of the processors' time (steal): computing and waits for a processor look longer than they are."
+}
 
 // cost says what recording cost and lost, and which facts the report does not use.
 func cost(r *Report, all bool) string {
 	rec := &r.Recording
 	used := percent(rec.OverheadCPUShare) + " of a core"
 	if later := rec.OverheadLater; later > 0 && 2*later <= rec.OverheadCPUShare {
-		used = percent(later) + " of a core in the second half (with its start " + percent(rec.OverheadCPUShare) + " in all)"
+		used = percent(later) + " of a core once running (" + percent(rec.OverheadCPUShare) + " with its start)"
 	}
 	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s%s; ", plural(rec.Events, "event"), thousands(rec.Lost), used, r.ownCost())
 	if rec.Stolen >= noted || all && rec.Stolen > 0 {
-		text += "the hypervisor took " + percent(rec.Stolen) + " of the processors' time for others (steal), which looks like computing, or late wake-ups, here; "
+		text += "a hypervisor took " + percent(rec.Stolen) + " of the processors' time (steal)"
+		if rec.Stolen < misleads {
+			text += ", which shows as computing or waiting for a processor"
+		}
+		text += "; "
 	}
 	if r.Seen.Calls == 0 {
 		text += "no outgoing calls; "
 	} else {
 		text += percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " matched to a request"
 		if r.Requests.InferredShare > 0 {
-			text += " (" + percent(r.Requests.InferredShare) + " inferred from their order or from calls before, not observed)"
+			text += " (" + percent(r.Requests.InferredShare) + " inferred from their order or from earlier calls, not observed)"
 		}
 		text += "; "
 	}
@@ -142,16 +158,87 @@ func notSeen(p *page, missing []string) {
 	var names []string
 	for _, m := range missing {
 		lines += len(fold(m, p.width-len("Not seen: ")))
-		name, _, _ := strings.Cut(m, ":")
-		if !slices.Contains(names, name) {
+		code, _, _ := strings.Cut(m, ":")
+		if name := unseenWords(code); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if lines > notSeenLines || lines > 1 && !p.names {
-		p.wrap(dim, "Not seen in full (--all says why): ", strings.Join(names, ", "), notSeenLines)
+		const head = "Seen in part only (--all says more): "
+		p.wrap(dim, head, someOf(names, p.width-len(head)), whole)
 		return
 	}
 	for _, m := range missing {
 		p.wrap(dim, "Not seen: ", m, whole)
 	}
+}
+
+// someOf lists as many names as fit into width runes, and counts the others.
+func someOf(names []string, width int) string {
+	for n := len(names); n > 0; n-- {
+		text := strings.Join(names[:n], ", ")
+		if n < len(names) {
+			text += fmt.Sprintf(" and %d more", len(names)-n)
+		}
+		if utf8.RuneCountInString(text) <= width || n == 1 {
+			return text
+		}
+	}
+	return ""
+}
+
+// unseenWords names what a code of recording.Missing stands for.
+func unseenWords(code string) string {
+	words := map[string]string{
+		"arrivals":         "arrivals of data",
+		"async":            "Node's asynchronous calls",
+		"blocks":           "disk accesses",
+		"boundaries":       "event loops",
+		"connection":       "the beginning of connections",
+		"contexts":         "Python's tasks",
+		"dns":              "name look-ups",
+		"entering":         "programs just started",
+		"go-calls":         "Go's HTTP calls",
+		"go-locks":         "Go's locks",
+		"go-runs":          "runs of goroutines",
+		"go-waits":         "Go's channels and sleeps",
+		"host":             "the host's load",
+		"host-cpu":         "the host's load",
+		"host-overflows":   "full accept queues",
+		"host-pressure":    "the host's load",
+		"host-throttling":  "CPU quotas",
+		"io":               "reads and writes",
+		"joining":          "the first moments",
+		"late":             "late packets",
+		"losses":           "what was lost",
+		"memory":           "memory maps",
+		"namespaces":       "other network namespaces",
+		"no-btf":           "kernel types",
+		"node-timers":      "Node's timers",
+		"parks":            "waits of goroutines",
+		"process":          "short processes",
+		"processes":        "new processes",
+		"promises":         "Node's promises",
+		"queues":           "Python's queues",
+		"retransmits":      "retransmissions",
+		"rests":            "rests between windows",
+		"runtimes":         "some programs' runtimes",
+		"samples":          "CPU samples",
+		"sched":            "scheduling",
+		"sockets":          "connections",
+		"stacks":           "some stacks",
+		"storage":          "page faults and storage",
+		"syncs":            "file syncs",
+		"thread-pool":      "Node's thread pool",
+		"tls":              "TLS handshakes",
+		"tls-heads":        "calls over TLS",
+		"unpaired-replies": "order of concurrent replies",
+		"unseen-bytes":     "some reads",
+		"versions":         "versions of programs",
+		"wakings":          "wake-ups",
+	}[code]
+	if words == "" {
+		return strings.ReplaceAll(code, "-", " ")
+	}
+	return words
 }

@@ -62,7 +62,7 @@ func TestWhatWasAskedFor(t *testing.T) {
 		"run":                                                         "puma (pid 71)",
 	} {
 		r := &Report{Recording: recorded(&timeline.Timeline{Manifest: recording.Manifest{Target: target}}), Seen: Seen{Processes: []string{"puma (pid 71)"}}}
-		if got := who(r); got != want {
+		if got := who(r, true); got != want {
 			t.Errorf("%s: %q, want %q", target, got, want)
 		}
 	}
