@@ -236,14 +236,14 @@ func (j *judge) savings(im *Impact) string {
 
 // atLeast describes a lead that is only partly its own: what removing the part that is certainly its own saves.
 func (cd *candidate) atLeast(j *judge, im *Impact) string {
-	open := "how much of that is its own is not known"
+	open := "how much of that it causes itself is not known"
 	if cd.Peer {
 		open = "how much of that the peer itself causes is not known"
 	}
 	if max(im.Mean, im.P50, im.P99) < j.Resolution {
 		return open + "; it may be very little"
 	}
-	return open + "; without what surely is, " + j.savings(im)
+	return open + "; without what it surely causes, " + j.savings(im)
 }
 
 // takes returns the largest share of the time of an endpoint's requests, and of its slow ones, that was seen of a

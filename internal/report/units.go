@@ -17,3 +17,11 @@ func percent(d Decimal) string {
 	t := (int64(d) + 500) / 1000
 	return fmt.Sprintf("%d.%d %%", t/10, t%10)
 }
+
+// timeOfDay prints a time since the Unix epoch as hours, minutes and seconds of its day in UTC, for comparison with
+// the output of other tools.
+func timeOfDay(ns int64) string {
+	const day = 86_400_000
+	ms := (ns/1_000_000%day + day) % day
+	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
+}
