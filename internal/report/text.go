@@ -49,9 +49,13 @@ func write(r *Report, o TextOptions, b brevity) *page {
 		eachRequest(p, r)
 		whereItGoes(p, r)
 		callTable(p, r)
-		minor(p, r)
-		ruledOut(p, r)
-		undecided(p, r)
+		if p.tight < terse {
+			minor(p, r)
+			ruledOut(p, r)
+			undecided(p, r)
+		} else {
+			countOthers(p, r)
+		}
 	}
 	footer(p, r)
 	return p

@@ -117,7 +117,7 @@ func unexplained(e *Endpoint, named map[string]bool) string {
 	var list []string
 	for _, x := range e.Open {
 		text := "For " + ofRequest(x.Pair) + " it is " + inWords(x.is, named)
-		list = append(list, text+inPlace(x.Place)+", which no mechanism here explains: dwell show REC --slowest 3 shows what goes on meanwhile.")
+		list = append(list, text+inPlace(x.Place)+", which no suspect explains: dwell show REC --slowest 3 shows what goes on meanwhile.")
 	}
 	return strings.Join(list, " ")
 }

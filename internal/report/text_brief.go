@@ -32,6 +32,7 @@ const (
 	loose  tightness = iota
 	tight            // savings of leads in words, one line of evidence
 	tidied           // nor evidence, replays and the parts of savings of findings, nor processes that served no requests
+	terse            // and what is neither a finding nor a lead is only counted; of what would decide a lead, only the beginning
 )
 
 var everything = brevity{findings: whole, leads: whole, rows: 12, calls: whole, names: true, legend: true, spread: true}
@@ -58,7 +59,7 @@ var briefer = []brevity{
 	{findings: 1, rows: 3, calls: 1},
 	{findings: 1, rows: 3, calls: 1, places: true},
 	{findings: 1, rows: 3, places: true, tight: tight},
-	{findings: 1, rows: 2, places: true, tight: tidied},
+	{findings: 1, rows: 2, places: true, tight: terse},
 }
 
 // ladder returns the ways to write a report, in the order in which they are tried. A lead that the first lines name is
@@ -89,9 +90,11 @@ var tighter = []brevity{
 	{findings: 3, rows: 3, tight: tight},
 	{findings: 3, rows: 3, tight: tidied},
 	{findings: 3, rows: 2, tight: tidied},
-	{findings: 2, rows: 2, tight: tidied},
-	{findings: 1, rows: 2, tight: tidied},
-	{findings: 1, rows: 2, tight: tidied, places: true},
+	{findings: 3, rows: 2, tight: terse},
+	{findings: 3, rows: 1, tight: terse},
+	{findings: 2, rows: 2, tight: terse},
+	{findings: 1, rows: 2, tight: terse},
+	{findings: 1, rows: 2, tight: terse, places: true},
 }
 
 func (p *page) fits() bool { return strings.Count(p.b.String(), "\n") <= screen }

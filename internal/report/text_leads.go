@@ -30,7 +30,7 @@ func leads(p *page, r *Report) {
 			more = append(more, f)
 		default:
 			p.wrap(yellow, "lead  ", f.ID+ofOne(r, f)+": "+f.Title+".", whole)
-			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+". "+p.atBest(r, f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
+			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+". "+p.atBest(r, f)+elsewhere(p, r, i)+". To decide: "+p.decide(f)+".", whole)
 		}
 		told[f.ID] = true
 	}
@@ -267,6 +267,18 @@ func (p *page) atBest(r *Report, f *Finding) string {
 	return words + ": " + changes(f, r.Findings, false) + f.made()
 }
 
+// decide says what would decide a lead; only what comes first of that if room is very short.
+func (p *page) decide(f *Finding) string {
+	if p.tight < terse {
+		return f.Decide
+	}
+	first, rest, _ := strings.Cut(f.Decide, "; ")
+	if rest == "" || strings.Count(first, "(") != strings.Count(first, ")") {
+		return f.Decide
+	}
+	return first + " (--all says more)"
+}
+
 // upTo gives the bounds of a saving.
 func upTo(low, high Duration) string {
 	if human(low) == human(high) {
@@ -309,8 +321,7 @@ func minor(p *page, r *Report) {
 		case first != nil && f.ExplainedBy == "" && slices.Contains(first.With, f.ID):
 			goes[first.ID] = append(goes[first.ID], f.ID)
 		case first != nil && f.ID == first.ID && f.ExplainedBy == "":
-			p.wrap(yellow, "minor ", f.ID+": "+f.Title+".", whole)
-			p.wrap(plain, "      ", sentence(f.Why)+". If it is that: "+f.Fix+".", whole)
+			p.minorFirst(f)
 		case f.ExplainedBy != "":
 			goes[f.ExplainedBy] = append(goes[f.ExplainedBy], f.ID)
 		case f.Impact.Unsure:
@@ -333,6 +344,12 @@ func minor(p *page, r *Report) {
 		p.hang(plain, p.paint(bold, "Minor: "), strings.Join(text, "; "), whole)
 	}
 	mayBeChance(p, unsure, len(r.Findings) == 0)
+}
+
+// minorFirst prints a minor result that the answer recommends to look at.
+func (p *page) minorFirst(f *Finding) {
+	p.wrap(yellow, "minor ", f.ID+": "+f.Title+".", whole)
+	p.wrap(plain, "      ", sentence(f.Why)+". If it is that: "+f.Fix+".", whole)
 }
 
 // mayBeChance lists savings that would be worth having but may be chance, with their bounds. If there is only one,

@@ -48,7 +48,7 @@ func undecided(p *page, r *Report) {
 		}
 	}
 	n := len(r.Refuted)
-	counted, head := p.paint(bold, "Ruled out by measurement: ")+suspects(n), p.paint(bold, "Undecided")+", facts missing (--all)"
+	ruled, head := p.paint(bold, "Ruled out by measurement: ")+suspects(n), p.paint(bold, "Undecided")+", facts missing (--all)"
 	switch open := strings.Join(grouped(list), ", "); {
 	case len(list) == 0 && (p.names || n == 0):
 	case p.all:
@@ -56,9 +56,38 @@ func undecided(p *page, r *Report) {
 	case p.names || n == 0:
 		p.hang(yellow, head+": ", open, whole)
 	case len(list) == 0:
-		p.raw(counted + " (--all lists them)")
+		p.raw(ruled + " (--all lists them)")
 	default:
-		p.hang(yellow, counted+". "+head+": ", open, whole)
+		p.hang(yellow, ruled+". "+head+": ", open, whole)
+	}
+}
+
+// countOthers counts what is neither a finding nor a lead. What the answer recommends to look at is printed.
+func countOthers(p *page, r *Report) {
+	few, unsure := 0, 0
+	d := besides(r)
+	for i := range r.Minor {
+		switch f := &r.Minor[i]; {
+		case d != nil && f.ID == d.ID && f.ExplainedBy == "":
+			p.minorFirst(f)
+		case f.Impact.Unsure:
+			unsure++
+		default:
+			few++
+		}
+	}
+	open := len(slices.DeleteFunc(slices.Clone(r.Undecided), func(u Undecided) bool { return u.another }))
+	var list []string
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{few, "minor"}, {unsure, "may be chance"}, {len(r.Refuted), "ruled out by measurement"}, {open, "undecided, as facts are missing"}} {
+		if x.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	if list != nil {
+		p.hang(plain, p.paint(bold, "Other suspects: "), strings.Join(list, ", ")+" (--all lists them)", whole)
 	}
 }
 

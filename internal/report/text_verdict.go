@@ -16,7 +16,7 @@ func wrong(r *Report) (string, style) {
 		if r.second(d) {
 			l, also := &r.Leads[0], " Look at this next: "
 			if d.others {
-				also = " Look at this next, other programs use the processors: "
+				also = " Look at this next, as other programs use the processors: "
 			}
 			return first + r.mechanism(l.ID) + " (" + l.ID + "), up to " + human(l.Impact.MeanSaving) + " of the mean." + also + r.dominates(d) + ".", yellow
 		}
