@@ -126,7 +126,7 @@ struct off_event {
 	u32 pad;
 };
 
-/* The context of Python in which a thread was woken, told when it was and was not told before: what
+/* The context of Python in which a thread was woken or made, told when it was and was not told before: what
  * works for a task need do nothing else that shows whose it is. */
 struct context_event {
 	struct head h;
@@ -147,6 +147,7 @@ struct file_event {
 struct task_event {
 	struct head h;
 	u64 creator_start; /* FORK: who made it */
+	s64 creator_context; /* FORK of a thread: of Python, in which it was made; as in runtime_ids */
 	u32 creator_tid;
 	u32 creator_tgid;
 	u32 last;    /* EXIT: the process ended with it */

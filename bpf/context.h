@@ -53,6 +53,33 @@ static __always_inline void name_context(struct runtime_ids *ids, struct watch *
 	__builtin_memcpy(ids->from, c->from, sizeof(ids->from));
 }
 
+/* The number of a context in which a thread was woken or made, or minus its address. The first
+ * time a thread t of its process was, it is told what it is a copy of. */
+static __always_inline s64 told_context(struct watch *w, struct context_key *key,
+					struct task_struct *t, u64 at)
+{
+	struct context_event *e;
+	struct context_ids *c;
+
+	if (!w || !w->contexts)
+		return -(s64)key->address;
+	c = bpf_map_lookup_elem(&contexts, key);
+	if (!c)
+		return -(s64)key->address;
+	if (c->told || key->tgid != t->tgid)
+		return c->id;
+	e = reserve(sizeof(*e), HOOK_SCHED);
+	if (e) {
+		fill_head_at(&e->h, EVENT_CONTEXT, t, at);
+		__builtin_memset(&e->ids, 0, sizeof(e->ids));
+		e->ids.context = c->id;
+		__builtin_memcpy(e->ids.from, c->from, sizeof(e->ids.from));
+		submit(e);
+		c->told = 1;
+	}
+	return c->id;
+}
+
 static __always_inline void read_ids(struct runtime_ids *ids, struct watch *w,
 				     struct task_struct *t)
 {

@@ -16,6 +16,7 @@ static __always_inline struct task_event *reserve_task(u32 type, struct task_str
 	e->h.tgid = BPF_CORE_READ(t, tgid);
 	e->h.start = BPF_CORE_READ(t, start_boottime);
 	e->creator_start = 0;
+	e->creator_context = 0;
 	e->creator_tid = 0;
 	e->creator_tgid = 0;
 	e->last = 0;
@@ -24,16 +25,28 @@ static __always_inline struct task_event *reserve_task(u32 type, struct task_str
 	return e;
 }
 
+/* The context of Python in which the current thread makes another one of its process. */
+static __always_inline s64 making_context(struct watch *w)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct context_key key = {current_context(w, t), t->tgid};
+
+	return key.address ? told_context(w, &key, t, bpf_ktime_get_ns()) : 0;
+}
+
 static __always_inline int on_fork(struct task_struct *parent, struct task_struct *child)
 {
 	u32 tgid = BPF_CORE_READ(child, tgid), maker = BPF_CORE_READ(parent, tgid);
 	struct watch *w = watch_of(maker);
 	struct watch fresh = {};
 	struct task_event *e;
+	s64 context = 0;
 
 	if (!w)
 		return 0;
-	if (tgid != maker) {
+	if (tgid == maker) {
+		context = making_context(w);
+	} else {
 		fresh = *w; /* same memory layout until it runs another program */
 		hint(&watched_hints, tgid);
 		if (bpf_map_update_elem(&watched, &tgid, &fresh, BPF_NOEXIST) && !watch_of(tgid))
@@ -43,6 +56,7 @@ static __always_inline int on_fork(struct task_struct *parent, struct task_struc
 	if (!e)
 		return 0;
 	e->creator_start = BPF_CORE_READ(parent, start_boottime);
+	e->creator_context = context;
 	e->creator_tid = BPF_CORE_READ(parent, pid);
 	e->creator_tgid = maker;
 	submit(e);

@@ -51,30 +51,10 @@ static __always_inline void forget_waker(struct span *s)
 static __always_inline s64 waking_context(struct task_struct *t, struct span *s, u64 back)
 {
 	struct context_key key = {s->waker_context, s->waker_tgid};
-	struct context_event *e;
-	struct context_ids *c;
-	struct watch *w;
 
-	if (!s->waker_context || s->state == OFF_PREEMPTED)
+	if (!key.address || s->state == OFF_PREEMPTED)
 		return 0;
-	w = watch_of(s->waker_tgid);
-	if (!w || !w->contexts)
-		return -(s64)s->waker_context;
-	c = bpf_map_lookup_elem(&contexts, &key);
-	if (!c)
-		return -(s64)s->waker_context;
-	if (!c->told && s->waker_tgid == t->tgid) {
-		e = reserve(sizeof(*e), HOOK_SCHED);
-		if (e) {
-			fill_head_at(&e->h, EVENT_CONTEXT, t, back);
-			__builtin_memset(&e->ids, 0, sizeof(e->ids));
-			e->ids.context = c->id;
-			__builtin_memcpy(e->ids.from, c->from, sizeof(e->ids.from));
-			submit(e);
-			c->told = 1;
-		}
-	}
-	return c->id;
+	return told_context(watch_of(s->waker_tgid), &key, t, back);
 }
 
 /* Emits the span that ended when the thread came back to a CPU. */

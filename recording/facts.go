@@ -115,6 +115,7 @@ type Thread struct {
 	Process ProcessID
 	Creator ThreadID
 	Name    string
+	Context ContextID // Python: in which Creator made it
 }
 
 // ThreadExit ends a thread.

@@ -123,6 +123,7 @@ func (f *Thread) Visit(v Visitor) {
 	v.Int("process", (*int64)(&f.Process))
 	v.Int("creator", (*int64)(&f.Creator))
 	v.Str("name", &f.Name)
+	v.Int("context", (*int64)(&f.Context))
 }
 
 // Kind implements Fact.

@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/recording"
@@ -29,5 +30,18 @@ func TestContextOfAWake(t *testing.T) {
 				t.Errorf("woken in %d; %v", x.Context, told)
 			}
 		}
+	}
+}
+
+// A thread is declared with the context of Python in which it was made, after that is.
+func TestContextOfAThread(t *testing.T) {
+	d := watching(t)
+	feed(d, probesContextEvent{H: head(probesEventTypeEVENT_CONTEXT, 2000, 100, 1), Ids: probesRuntimeIds{Context: 482, From: [6]int64{481}}})
+	e := taskEvent(head(probesEventTypeEVENT_FORK, 2000, 101, 2000), "worker")
+	e.CreatorContext = 482
+	feed(d, e)
+	offOf(d, 2100, 101, 2000)
+	if got := facts(d); !strings.Contains(got, "Context &{Process:1 ID:482 Parent:481}") || !strings.Contains(got, "Creator:1 Name:worker Context:482}") {
+		t.Error(got)
 	}
 }

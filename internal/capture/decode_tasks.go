@@ -169,6 +169,7 @@ func (d *decoder) fork(e *probesTaskEvent) {
 	}
 	t.began = d.at // it may have been listed before the event of its start was read from the ring
 	t.fact.Creator = d.use(d.threadOf(e.CreatorTid, e.CreatorStart, e.CreatorTgid))
+	t.fact.Context = recording.ContextID(e.CreatorContext)
 }
 
 // exec records a new program. The thread that called exec takes over the number and the start time of the process's

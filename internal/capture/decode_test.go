@@ -88,7 +88,7 @@ func TestThreadNamesItself(t *testing.T) {
 	feed(d, taskEvent(head(probesEventTypeEVENT_FORK, 2000, 101, 2000), "service"))
 	feed(d, taskEvent(head(probesEventTypeEVENT_RENAME, 2001, 101, 2000), "pool-1"))
 	offOf(d, 2100, 101, 2000)
-	if !strings.Contains(facts(d), "2000 Thread &{ID:2 TID:101 Start:2000 Process:1 Creator:1 Name:pool-1}") {
+	if !strings.Contains(facts(d), "2000 Thread &{ID:2 TID:101 Start:2000 Process:1 Creator:1 Name:pool-1 Context:0}") {
 		t.Errorf("not declared at its start and by its name:\n%s", facts(d))
 	}
 }

@@ -455,14 +455,15 @@ type probesSpan struct {
 }
 
 type probesTaskEvent struct {
-	_            structs.HostLayout
-	H            probesHead
-	CreatorStart uint64
-	CreatorTid   uint32
-	CreatorTgid  uint32
-	Last         uint32
-	OldTid       uint32
-	Comm         [16]int8
+	_              structs.HostLayout
+	H              probesHead
+	CreatorStart   uint64
+	CreatorContext int64
+	CreatorTid     uint32
+	CreatorTgid    uint32
+	Last           uint32
+	OldTid         uint32
+	Comm           [16]int8
 }
 
 type probesTaskRecord struct {

@@ -52,6 +52,7 @@ func faults(peer int, resolver string) []fault {
 		{templates, "cpu-bound", []string{"most of all in main.(*shop).load", "for about as long in each request"}, []string{"disk", "gc-pause", "lock-convoy"}},
 		{lookups, "slow-dns", []string{"after which nothing is connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
 		{own("handed"), "sleep-retry", []string{"most of all in faults.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
+		{own("begun"), "sleep-retry", []string{"most of all in faults.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
 		helper("python", "faults.thumbnail", "python3", "services/faults.py"),
 		helper("ruby", "thumbnail", "ruby", "services/helper.rb"),
 		helper("node", "thumbnail", "node", "services/helper.js"),

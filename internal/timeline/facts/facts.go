@@ -75,6 +75,7 @@ type Thread struct {
 	TID        int64
 	Process    recording.ProcessID
 	Creator    recording.ThreadID
+	Context    recording.ContextID // of Python, in which that made it
 	Name       string
 	Born, Died recording.Time // NoTime: outside the recording
 	Steps      []Step
@@ -258,7 +259,7 @@ func (f *Facts) taskFact(at recording.Time, fact recording.Fact) bool {
 
 func (f *Facts) declareThread(at recording.Time, x *recording.Thread) {
 	th := f.thread(x.ID)
-	th.TID, th.Process, th.Creator, th.Name = x.TID, x.Process, x.Creator, x.Name
+	th.TID, th.Process, th.Creator, th.Context, th.Name = x.TID, x.Process, x.Creator, x.Context, x.Name
 	if x.Creator != recording.NoThread {
 		th.Born = at
 	}

@@ -41,3 +41,51 @@ func TestWokenInTheContextOfARequest(t *testing.T) {
 		}
 	}
 }
+
+// A thread that a loop made in the context of a request works for that, unless it is one of a pool: then what it takes
+// may have been put in for another. Whom it works for is seen where it wakes others in a context, too.
+func TestMadeInTheContextOfARequest(t *testing.T) {
+	const loop, one, two = timeline.StrandID(0), timeline.StrandID(1), timeline.StrandID(2)
+	const context, others = recording.ContextID(7), recording.ContextID(8)
+	by := func(id timeline.RequestID) timeline.Request {
+		return timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: id, Process: 1, FirstRead: 10, End: 100}
+	}
+	tl := &timeline.Timeline{
+		Strands: []timeline.Strand{{Process: 1}, {Process: 1}, {Process: 1}}, Requests: []timeline.Request{by(0), by(1)},
+	}
+	f := &facts.Facts{Threads: make([]facts.Thread, 3)}
+	x := &contexts{t: tl, f: f, loops: map[timeline.StrandID]bool{loop: true}, uses: map[facts.ContextKey]*contextUse{
+		{Process: 1, ID: context}: {wrote: []contextOf{{request: 0}}}, {Process: 1, ID: others}: {wrote: []contextOf{{request: 1}}},
+	}}
+	made := job{strand: one, from: 20, to: 200, by: loop, context: context, made: true, claim: timeline.None, rest: &timeline.Off{Arg: 500, OffBy: &timeline.OffBy{}}}
+	waits := func(strand timeline.StrandID, slept recording.Time, word int64) job {
+		return job{strand: strand, slept: slept, from: 300, to: 310, by: loop, word: word, context: context}
+	}
+	wakes := func(at recording.Time, in recording.ContextID) wake {
+		return wake{at: at, by: one, of: loop, off: &timeline.Off{OffBy: &timeline.OffBy{Context: in}}}
+	}
+	for name, c := range map[string]struct {
+		later, other job
+		woke         []wake
+		taken        int
+		want         timeline.RequestID
+		until        recording.Time // for how long it surely does
+	}{
+		"of its own":                {waits(one, 200, 500), waits(two, 200, 600), nil, 0, 0, recording.NoTime},
+		"seen in its context":       {waits(one, 200, 500), waits(two, 200, 600), []wake{wakes(30, 0), wakes(40, context), wakes(60, 9), wakes(70, others), wakes(80, context)}, 0, 0, 40},
+		"in another's first":        {waits(one, 200, 500), waits(two, 200, 600), []wake{wakes(40, others), wakes(50, context)}, 0, timeline.None, recording.NoTime},
+		"two wait at one word":      {waits(one, 200, 500), waits(two, 200, 500), nil, 0, timeline.None, recording.NoTime},
+		"it takes from an executor": {waits(one, 200, 500), waits(two, 200, 600), nil, 1, timeline.None, recording.NoTime},
+	} {
+		f.Threads[one].Taken = make([]facts.Taken, c.taken)
+		h := &jobFinder{activity: &activity{t: tl, f: f, contexts: x, strands: []strand{{}, {jobs: []job{made, c.later}, woke: c.woke}, {jobs: []job{c.other}}}}}
+		h.findQueues()
+		j := &h.strands[one].jobs[0]
+		if got := h.tellsOf(j); got != c.want {
+			t.Errorf("%s: it works for %d, want %d", name, got, c.want)
+		}
+		if got := h.seenFor(j, 0, 100).last; c.want != timeline.None && got != c.until {
+			t.Errorf("%s: seen to until %d, want %d", name, got, c.until)
+		}
+	}
+}

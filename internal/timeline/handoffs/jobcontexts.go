@@ -4,12 +4,14 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
 // An asyncio loop that hands work to a thread wakes it in the context of the task that asked for it. So the request
 // is known, although the loop serves many at once. If threads take from one queue, this says nothing: the woken
-// thread may find that another was faster, and take the next task instead.
+// thread may find that another was faster, and take the next task instead. A thread that the loop creates takes what
+// the loop then puts in, unless threads share the queue.
 
 // word is a place in the memory of a process: a futex, or a queue.
 type word struct {
@@ -26,7 +28,7 @@ func (h *jobFinder) findQueues() {
 	h.shared = map[word]bool{}
 	last := map[word]*job{} // the last job that was woken there
 	for _, j := range h.inOrder() {
-		if j.by == timeline.None || j.context == 0 {
+		if j.by == timeline.None || j.context == 0 || j.made {
 			continue
 		}
 		w := word{h.t.Strands[j.strand].Process, j.word}
@@ -37,12 +39,56 @@ func (h *jobFinder) findQueues() {
 	}
 }
 
-// tellsOf returns the request in whose context a loop woke a job's strand for work of its own, or None.
+// tellsOf returns the request in whose context a loop woke or created a job's strand for work of its own, or None.
 func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
-	if h.contexts == nil || !h.contexts.loops[j.by] || h.shared[word{h.t.Strands[j.by].Process, j.word}] {
+	if h.contexts == nil || !h.contexts.loops[j.by] || h.sharesQueue(j) {
 		return timeline.None
 	}
-	return h.handedFor(j.by, j.from, j.context)
+	r := h.handedFor(j.by, j.from, j.context)
+	if j.made && r != timeline.None && h.seenFor(j, r, j.to).other {
+		return timeline.None
+	}
+	return r
+}
+
+// sharesQueue reports that other strands may have taken the work for which a job's strand was woken or created. For a
+// strand that was created, the place where it waits next shows this, and that it takes from an executor's queue.
+func (h *jobFinder) sharesQueue(j *job) bool {
+	at := j.word
+	switch {
+	case j.made && len(h.f.Threads[j.strand].Taken) > 0:
+		return true
+	case j.made && j.rest != nil:
+		at = j.rest.Arg
+	}
+	return h.shared[word{h.t.Strands[j.strand].Process, at}]
+}
+
+// seenIn says in the contexts of which requests a strand woke others.
+type seenIn struct {
+	last  recording.Time // the last time in the context of the given request, before any in another's; NoTime: never
+	other bool           // the first time was in the context of another request
+}
+
+// seenFor looks at the wake-ups that a job's strand made before a time: did it work for this request then?
+func (h *activity) seenFor(j *job, r timeline.RequestID, until recording.Time) seenIn {
+	seen := seenIn{last: recording.NoTime}
+	for _, w := range within(h.strands[j.strand].woke, j.from, until, func(w wake) recording.Time { return w.at }) {
+		k := facts.ContextKey{Process: h.t.Strands[j.strand].Process, ID: w.off.Context}
+		if k.ID == recording.NoContext {
+			continue
+		}
+		of, _ := h.contexts.owner(k, w.at)
+		switch of {
+		case timeline.None:
+		case r:
+			seen.last = w.at
+		default:
+			seen.other = seen.last == recording.NoTime
+			return seen
+		}
+	}
+	return seen
 }
 
 // tellAll finds the jobs whose strand was woken in the context of a request.
@@ -92,14 +138,14 @@ func (h *activity) wokeLoop(j *job, at recording.Time) recording.Time {
 
 // addTold adds a job without calls to the parts of the request that the strand was woken for. If the strand did not
 // wait for work again before the request ended, it may have gone on to another request after it woke the loop with
-// its result.
+// its result, unless it woke other strands in the request's context later.
 func (h *partList) addTold(j *job) {
 	if !j.told || len(j.calls) > 0 {
 		return
 	}
 	to, end := j.to, h.t.Requests[j.claim].End
 	if to > end {
-		to = h.wokeLoop(j, end)
+		to = max(h.wokeLoop(j, end), h.seenFor(j, j.claim, end).last)
 	}
 	if to != recording.NoTime {
 		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: to}, timeline.None)

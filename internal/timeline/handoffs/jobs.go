@@ -19,7 +19,7 @@ type job struct {
 	slept    recording.Time      // since when it had waited for work before
 	rest     *timeline.Off       // the wait for work that ended it; nil: none did
 	by       timeline.StrandID   // the strand that woke or created it; None: not known
-	context  recording.ContextID // Python context in which it was woken
+	context  recording.ContextID // Python context in which it was woken or created
 	word     int64               // futex at which it was woken
 	made     bool                // its strand was created for it
 	calls    []timeline.CallID   // calls that it made, in order
@@ -27,7 +27,7 @@ type job struct {
 
 	claim timeline.RequestID // the request that by worked for, as far as the job's own start shows
 	root  recording.Time     // since when work for that request was submitted
-	told  bool               // the job is for claim, by the Python context in which it was woken
+	told  bool               // the job is for claim, by the Python context in which it was woken or created
 	late  bool               // it started while a worker that was woken for another request had yet to begin
 }
 
@@ -116,7 +116,7 @@ func (h *activity) stretches(s timeline.StrandID, rests func(facts.Step) bool) [
 	th, windows := &h.f.Threads[s], h.f.Windows
 	next := newJob(s, h.f.Start)
 	if th.Born != recording.NoTime {
-		next.from, next.by, next.made = th.Born, h.f.Strand(th.Creator), true
+		next.from, next.by, next.context, next.made = th.Born, h.f.Strand(th.Creator), th.Context, true
 	}
 	var list []job
 	end := func(at recording.Time) {

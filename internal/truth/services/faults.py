@@ -6,6 +6,7 @@ workers  its only worker ends every 40 requests, and the next computes before it
 helper   hands work to a thread of a pool, which runs a program for it. Fixed: it does not.
 handed   on an event loop, the task of a request waits for a task of its own, which has a thread
          sleep, as a framework's middleware does. Fixed: that does not sleep.
+begun    the same with a thread that is made for it.
 peer     what the others call: it answers GET, SET and BRPOP (after its time-out, in vain) as
          Redis does, on each connection one after the other.
 
@@ -98,22 +99,28 @@ def nap():
         time.sleep(0.012)
 
 
+def do(loop, context, done):
+    context.run(nap)
+    loop.call_soon_threadsafe(done.set_result, None)
+
+
 def work(tasks, loop):
     while True:
-        context, done = tasks.get()
-        context.run(nap)
-        loop.call_soon_threadsafe(done.set_result, None)
+        do(loop, *tasks.get())
 
 
-async def handed():
+async def handed(begin):
     loop, tasks = asyncio.get_running_loop(), queue.Queue()
     for _ in range(8):
         threading.Thread(target=work, args=(tasks, loop), daemon=True).start()
 
     async def endpoint():
-        done = loop.create_future()
-        tasks.put((contextvars.copy_context(), done))
-        await done
+        task = contextvars.copy_context(), loop.create_future()
+        if begin:
+            threading.Thread(target=do, args=(loop, *task)).start()
+        else:
+            tasks.put(task)
+        await task[1]
 
     async def answer(writer):
         await asyncio.create_task(endpoint())
@@ -149,4 +156,4 @@ def peer():
     server.serve_forever()
 
 
-{"nagle": serve, "helper": serve, "workers": workers, "handed": lambda: asyncio.run(handed()), "peer": peer}[os.environ["PROBLEM"]]()
+{"nagle": serve, "helper": serve, "workers": workers, "handed": lambda: asyncio.run(handed(False)), "begun": lambda: asyncio.run(handed(True)), "peer": peer}[os.environ["PROBLEM"]]()
