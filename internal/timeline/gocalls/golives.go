@@ -103,6 +103,9 @@ func (g *goroutines) starters() map[timeline.StrandID]timeline.StrandID {
 	of := map[timeline.StrandID]timeline.StrandID{}
 	for i := range g.t.Requests {
 		s := g.t.Requests[i].Strand
+		if s == timeline.None {
+			continue
+		}
 		k := timeline.GoroutineKey{Process: g.t.Strands[s].Process, Goroutine: g.t.Strands[s].Goroutine}
 		origin, ok := g.f.Goroutines.Origins[k]
 		if k.Goroutine = origin.Parent; ok && k.Goroutine != recording.NoGoroutine && g.strands.Of(k) != timeline.None {

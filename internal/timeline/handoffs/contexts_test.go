@@ -89,3 +89,30 @@ func TestMadeInTheContextOfARequest(t *testing.T) {
 		}
 	}
 }
+
+// A wait of which no stack tells that it is for work is, if a loop ended it in the context of a request and the strand
+// then wakes others in that. What has a time limit or an owner is a lock.
+func TestTurnsToARequest(t *testing.T) {
+	const loop, one = timeline.StrandID(0), timeline.StrandID(1)
+	r := timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}
+	tl := &timeline.Timeline{Strands: []timeline.Strand{{Process: 1}, {Process: 1}}, Requests: []timeline.Request{r}}
+	x := &contexts{t: tl, f: &facts.Facts{}, loops: map[timeline.StrandID]bool{loop: true}, uses: map[facts.ContextKey]*contextUse{
+		{Process: 1, ID: 7}: {wrote: []contextOf{{request: 0}}},
+	}}
+	for name, c := range map[string]struct {
+		wait timeline.OffBy
+		woke recording.ContextID // in which it wakes the loop then
+		want bool
+	}{
+		"seen in its context":  {timeline.OffBy{}, 7, true},
+		"not seen in any":      {timeline.OffBy{}, recording.NoContext, false},
+		"with a time limit":    {timeline.OffBy{Timed: 1}, 7, false},
+		"for what another has": {timeline.OffBy{Owner: 1}, 7, false},
+	} {
+		woke := []wake{{at: 60, by: one, of: loop, off: &timeline.Off{OffBy: &timeline.OffBy{Context: c.woke}}}}
+		h := &jobFinder{activity: &activity{t: tl, f: &facts.Facts{}, contexts: x, strands: []strand{{}, {woke: woke}}}}
+		if got := h.turnsTo(one, &timeline.Off{Since: 20, Woken: 40, OffBy: &c.wait}, 0); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -51,6 +51,35 @@ func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
 	return r
 }
 
+// madeFor is the request in whose context a loop created a strand, or None.
+func (h *jobFinder) madeFor(s timeline.StrandID) timeline.RequestID {
+	th := &h.f.Threads[s]
+	if by := h.f.Strand(th.Creator); h.contexts != nil && by != timeline.None && h.contexts.loops[by] {
+		return h.handedFor(by, th.Born, th.Context)
+	}
+	return timeline.None
+}
+
+// wokenFor is the request in whose context a loop ended a sleep, or None.
+func (h *jobFinder) wokenFor(off *timeline.Off) timeline.RequestID {
+	if h.contexts == nil || !timeline.HandedOn(off) || off.Context == recording.NoContext {
+		return timeline.None
+	}
+	if by := h.f.Strand(off.Waker); by != timeline.None && h.contexts.loops[by] {
+		return h.handedFor(by, off.Woken, off.Context)
+	}
+	return timeline.None
+}
+
+// turnsTo reports that a strand certainly began to work for a request when a loop woke it in the context of that
+// request: the first request in whose context the strand then woke others is the same. So it had waited for work,
+// whether its stack shows that or not. The waits for locks are excluded, as a lock is released in any context.
+func (h *jobFinder) turnsTo(s timeline.StrandID, off *timeline.Off, r timeline.RequestID) bool {
+	if off.Timed == 1 || off.Owner != recording.NoThread || h.purposeOf(s, off) == forOther {
+		return false
+	}
+	return h.seenFor(&job{strand: s, from: off.Woken}, r, h.t.Requests[r].End).last != recording.NoTime
+}
 // sharesQueue reports that other strands may have taken the work for which a job's strand was woken or created. For a
 // strand that was created, the place where it waits next shows this, and that it takes from an executor's queue.
 func (h *jobFinder) sharesQueue(j *job) bool {

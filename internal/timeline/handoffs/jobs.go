@@ -78,9 +78,11 @@ func (h *jobFinder) find() {
 func (h *jobFinder) cutJobs(s timeline.StrandID) []job {
 	begun := recording.NoTime // when it was last woken for work
 	var list []job
+	whose := h.madeFor(s) // for whom it last was, by the context of that
 	for _, next := range h.stretches(s, func(st facts.Step) bool {
-		if h.rests(s, st.Off) {
-			begun = st.At
+		r := h.wokenFor(st.Off)
+		if h.rests(s, st.Off) || r != timeline.None && r != whose && h.turnsTo(s, st.Off, r) {
+			begun, whose = st.At, r
 			return true
 		}
 		lingers := h.lingers(s, st.Off, begun)
