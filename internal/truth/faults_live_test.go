@@ -38,6 +38,7 @@ func faults(peer int, resolver string) []fault {
 	lookups := scenario{name: "look-ups", rate: 20, runtime: runtimeKind{"java", func(string) []string {
 		return names.Within(resolver, "java -Dsun.net.httpserver.nodelay=true -Xmx256m services/Lookups.java")
 	}}}
+	left := scenario{name: "left to threads", rate: 30, runtime: runtimeKind{"java", func(string) []string { return []string{"java", "-Xmx256m", "services/LoopWork.java"} }}}
 	others := []string{"pool-exhausted", "lock-convoy", "refresh-under-lock", "sleep-retry", "event-loop-blocked", "interpreter-lock"}
 	helper := func(name, in string, args ...string) fault {
 		kind := runtimeKind{name, func(bin string) []string {
@@ -53,6 +54,7 @@ func faults(peer int, resolver string) []fault {
 		{lookups, "slow-dns", []string{"after which nothing is connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
 		{own("handed"), "sleep-retry", []string{"most of all in faults.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
 		{own("begun"), "sleep-retry", []string{"most of all in faults.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
+		{left, "sleep-retry", []string{"LoopWork.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
 		helper("python", "faults.thumbnail", "python3", "services/faults.py"),
 		helper("ruby", "thumbnail", "ruby", "services/helper.rb"),
 		helper("node", "thumbnail", "node", "services/helper.js"),

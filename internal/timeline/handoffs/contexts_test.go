@@ -84,7 +84,7 @@ func TestMadeInTheContextOfARequest(t *testing.T) {
 		if got := h.tellsOf(j); got != c.want {
 			t.Errorf("%s: it works for %d, want %d", name, got, c.want)
 		}
-		if got := h.seenFor(j, 0, 100).last; c.want != timeline.None && got != c.until {
+		if got := seenFor(h.activity, j, 0, 100).last; c.want != timeline.None && got != c.until {
 			t.Errorf("%s: seen to until %d, want %d", name, got, c.until)
 		}
 	}

@@ -38,7 +38,7 @@
 // hardly any fact that is known otherwise contradicts it (causality.Tally).
 //
 // Finally, parts.go lists what each thread did for which request (Handover). For that, tasks.go and silence.go also
-// find Python tasks that make no call.
+// find Python tasks that make no call, and looptasks.go those that loops leave to threads.
 package handoffs
 
 import (
@@ -62,17 +62,19 @@ type Input struct {
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, told := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork() || in.Contexts != nil
-	if !calls && !answers && !told && !awaitsTasks(h) {
+	left := leavesWork(h)
+	if !calls && !answers && !told && !left && !awaitsTasks(h) {
 		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
 	h.open = timeline.OpenIn(t)
 	h.listWakes()
 	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
-	if calls || answers || told {
+	if calls || answers || told || left {
 		h.byCallsAndAnswers()
 		h.eachJob(parts.addParts)
 		parts.addTakings()
+		(&loopTasks{partList: &parts}).find(in.Requests)
 	}
 	(&taskFinder{&parts}).find()
 	for i := range t.Calls {

@@ -45,7 +45,7 @@ func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
 		return timeline.None
 	}
 	r := h.handedFor(j.by, j.from, j.context)
-	if j.made && r != timeline.None && h.seenFor(j, r, j.to).other {
+	if j.made && r != timeline.None && seenFor(h.activity, j, r, j.to).other {
 		return timeline.None
 	}
 	return r
@@ -78,8 +78,9 @@ func (h *jobFinder) turnsTo(s timeline.StrandID, off *timeline.Off, r timeline.R
 	if off.Timed == 1 || off.Owner != recording.NoThread || h.purposeOf(s, off) == forOther {
 		return false
 	}
-	return h.seenFor(&job{strand: s, from: off.Woken}, r, h.t.Requests[r].End).last != recording.NoTime
+	return seenFor(h.activity, &job{strand: s, from: off.Woken}, r, h.t.Requests[r].End).last != recording.NoTime
 }
+
 // sharesQueue reports that other strands may have taken the work for which a job's strand was woken or created. For a
 // strand that was created, the place where it waits next shows this, and that it takes from an executor's queue.
 func (h *jobFinder) sharesQueue(j *job) bool {
@@ -100,7 +101,7 @@ type seenIn struct {
 }
 
 // seenFor looks at the wake-ups that a job's strand made before a time: did it work for this request then?
-func (h *activity) seenFor(j *job, r timeline.RequestID, until recording.Time) seenIn {
+func seenFor(h *activity, j *job, r timeline.RequestID, until recording.Time) seenIn {
 	seen := seenIn{last: recording.NoTime}
 	for _, w := range within(h.strands[j.strand].woke, j.from, until, func(w wake) recording.Time { return w.at }) {
 		k := facts.ContextKey{Process: h.t.Strands[j.strand].Process, ID: w.off.Context}
@@ -174,7 +175,7 @@ func (h *partList) addTold(j *job) {
 	}
 	to, end := j.to, h.t.Requests[j.claim].End
 	if to > end {
-		to = max(h.wokeLoop(j, end), h.seenFor(j, j.claim, end).last)
+		to = max(h.wokeLoop(j, end), seenFor(h.activity, j, j.claim, end).last)
 	}
 	if to != recording.NoTime {
 		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: to}, timeline.None)

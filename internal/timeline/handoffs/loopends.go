@@ -18,7 +18,7 @@ func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
 	of := map[timeline.StrandID][]*timeline.Request{}
 	for i := range h.t.Requests {
 		r := &h.t.Requests[i]
-		if r.Strand == timeline.None || !h.t.Strands[r.Strand].Loop || h.f.Runtime(r.Process) == recording.RuntimePython {
+		if r.Strand == timeline.None || !h.leaves(r.Strand) {
 			continue
 		}
 		of[r.Strand] = append(of[r.Strand], r)
@@ -27,6 +27,16 @@ func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
 		slices.SortStableFunc(list, func(a, b *timeline.Request) int { return cmp.Compare(a.End, b.End) })
 	}
 	return of
+}
+
+// leaves reports a loop that may leave work to threads whose lives are cut into jobs, and that answers in the order in
+// which they wake it.
+func (h *jobFinder) leaves(loop timeline.StrandID) bool {
+	switch h.f.Runtime(h.t.Strands[loop].Process) {
+	case recording.RuntimePython, recording.RuntimeNode, recording.RuntimeGo:
+		return false
+	}
+	return h.t.Strands[loop].Loop
 }
 
 // findLoopEnds finds what loops answered after strands woke them.
