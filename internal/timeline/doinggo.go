@@ -55,14 +55,15 @@ func (t *Timeline) doingGo(s StrandID, from, to Time) []Activity {
 
 // awakeGo appends what a goroutine did between two waits.
 func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activity {
-	at := from
-	for _, u := range StintsAfter(t.Goroutines.stintsOf(t, s), from) {
+	at, all := from, t.Goroutines.stintsOf(t, s)
+	later := StintsAfter(all, from)
+	n := len(all) - len(later)
+	ready := n > 0 && all[n-1].Yields
+	for _, u := range later {
 		if u.From >= to {
 			break
 		}
-		if u.From > at {
-			list = t.absentGo(s, at, u.From, list)
-		}
+		list = t.betweenGo(s, Activity{From: at, To: u.From}, ready, list)
 		a, b := max(u.From, at), min(u.To, to)
 		for _, x := range t.Doing(u.Thread, a, b) {
 			if x.Cause == CauseUnknown || x.Wait != None && t.Waits[x.Wait].Rule == RuleIdle {
@@ -71,9 +72,20 @@ func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activit
 			}
 			list = append(list, x)
 		}
-		at = max(at, b)
+		at, ready = max(at, b), u.Yields
 	}
-	return t.absentGo(s, at, to, list)
+	return t.betweenGo(s, Activity{From: at, To: to}, ready, list)
+}
+
+// betweenGo tells what a goroutine did while it was on no thread, ready or not: who had to let others run waits for its turn.
+func (t *Timeline) betweenGo(s StrandID, gap Activity, ready bool, list []Activity) []Activity {
+	switch {
+	case gap.From >= gap.To:
+		return list
+	case ready:
+		return append(list, Activity{From: gap.From, To: gap.To, Cause: CauseRunnable, Phase: PhaseHandler, Call: None, Wait: None, Stack: None})
+	}
+	return t.absentGo(s, gap.From, gap.To, list)
 }
 
 // absentGo appends what a goroutine did while it was on no thread and in no known wait: it waited for its call, if one
