@@ -35,7 +35,7 @@ type Goroutines struct {
 	// How their waits in a select ended.
 	Selects  map[StrandID][]SelectEnd
 	Timed    map[StrandID]Time     // goroutines that a timer started: when they were first seen to run
-	Starters map[StrandID]StrandID // which strand started a goroutine that serves requests, if known
+	Starters map[StrandID]StrandID // which strand started a goroutine, if known
 	awake    map[recording.ProcessID][]Interval
 	moves    map[StrandID][]Move // moves of strands that let others continue, threads among them, in order of time
 }

@@ -97,18 +97,13 @@ func (g *goroutines) timed(runs running.GoRuns) map[timeline.StrandID]recording.
 	return of
 }
 
-// starters finds, for each goroutine that serves a request, the goroutine that started it. In a server, that is the
-// one that accepts connections.
+// starters finds which goroutine started each goroutine. In a server, the one that accepts connections starts those
+// that serve requests.
 func (g *goroutines) starters() map[timeline.StrandID]timeline.StrandID {
 	of := map[timeline.StrandID]timeline.StrandID{}
-	for i := range g.t.Requests {
-		s := g.t.Requests[i].Strand
-		if s == timeline.None {
-			continue
-		}
-		k := timeline.GoroutineKey{Process: g.t.Strands[s].Process, Goroutine: g.t.Strands[s].Goroutine}
-		origin, ok := g.f.Goroutines.Origins[k]
-		if k.Goroutine = origin.Parent; ok && k.Goroutine != recording.NoGoroutine && g.strands.Of(k) != timeline.None {
+	for k, origin := range g.f.Goroutines.Origins {
+		s := g.strands.Of(k)
+		if k.Goroutine = origin.Parent; s != timeline.None && k.Goroutine != recording.NoGoroutine && g.strands.Of(k) != timeline.None {
 			of[s] = g.strands.Of(k)
 		}
 	}

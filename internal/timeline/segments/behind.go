@@ -36,6 +36,9 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 				break
 			}
 			g := s.doneBehind(by, a)
+			if g.Cause == timeline.CauseUnknown && s.notBegun(w, by, a) {
+				g.Cause = timeline.CauseRunnable
+			}
 			outside := g.Cause == timeline.CauseIPC || g.Cause == timeline.CauseDisk || g.Phase == timeline.PhaseDNS
 			if outside && g.Cause != timeline.CauseDisk || awaits && s.t.WaitAt(w.strand, a.From) != timeline.None {
 				g.Strand = w.strand // which asked for it: its stack shows where in the code
@@ -124,6 +127,18 @@ func (s *segmenter) endedBy(strand timeline.StrandID, a timeline.Activity, until
 		return timeline.None, a.From
 	}
 	return by, at
+}
+
+// notBegun reports that a goroutine which the waiting one started had not run yet. It was started before that wait
+// began, so it was ready to run all the while.
+func (s *segmenter) notBegun(w follow, by timeline.StrandID, a timeline.Activity) bool {
+	starter, ok := s.t.Goroutines.Starters[by]
+	if !ok || starter != w.strand {
+		return false
+	}
+	st := &s.t.Strands[by]
+	list := s.goRuns.Stints[timeline.GoroutineKey{Process: st.Process, Goroutine: st.Goroutine}]
+	return len(list) > 0 && list[0].Exact && a.To <= list[0].From
 }
 
 // doneBehind returns the segment of a request that waited for an activity of a strand. Its cause is unknown if the
