@@ -126,7 +126,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 func (b *batched) unknown(requests []diagnosis.RequestID) (n int) {
 	for _, id := range requests {
 		for _, k := range b.Requests[id].Calls {
-			if call := &b.Calls[k]; b.operation != "" && call.Operation == "" && call.Protocol.SQL() && call.Peer == b.peer {
+			if call := &b.Calls[k]; b.operation != "" && (call.Operation == "" || bareVerb(call.Operation)) && call.Operation != b.operation && call.Protocol.SQL() && call.Peer == b.peer {
 				n++
 			}
 		}

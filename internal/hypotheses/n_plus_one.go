@@ -15,8 +15,8 @@ func nPlusOne() diagnosis.Hypothesis {
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
 		Doc: "One batch call could replace them.\n\n" +
-			"Support: at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint. If TLS hides the operation, or its path has no fixed part (/{}/{}), the calls need not be alike. Then one of " +
-			"these must be true besides:\n\n" +
+			"Support: at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint. If TLS hides the operation, if only its verb is known (SELECT, of a statement that was prepared before the recording), " +
+			"or if its path has no fixed part (/{}/{}), the calls need not be alike. Then one of these must be true besides:\n\n" +
 			"- Their number differs between requests, as it does if it follows the data: at least 3 in the mean slow request, and half as many again as in an ordinary one.\n" +
 			"- One path through the code, by the stacks with which the answers are waited for, makes at least 5 of them in the mean request.\n\n" +
 			"Otherwise 10 or more in the mean request are a lead, and fewer leave it undecided if that could matter.\n\n" +
@@ -148,11 +148,20 @@ func (rep *repeats) many(s *diagnosis.Symptom, p tallied) bool {
 	return slow >= 10*manyCalls || tenths(p.all, s.Requests) >= 10*manyCalls
 }
 
-// vague reports whether calls of one operation need not be alike: it is hidden, or all segments of its path may be
-// names as well as ids.
+// vague reports whether calls of one operation need not be alike: it is hidden, of SQL only the verb is known, or all
+// segments of its path may be names as well as ids.
 func (rep *repeats) vague() bool {
 	_, path, found := strings.Cut(rep.operation, " ")
-	return rep.operation == "" || found && path != "/" && strings.Trim(path, "/{}") == ""
+	return rep.operation == "" || bareVerb(rep.operation) || found && path != "/" && strings.Trim(path, "/{}") == ""
+}
+
+// bareVerb reports what is known of a statement of SQL that was prepared before the recording: what its answer says.
+func bareVerb(operation string) bool {
+	switch operation {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE":
+		return true
+	}
+	return false
 }
 
 // onOnePath reports whether one path through the code makes many of the calls in the mean request of a symptom; each is
@@ -178,8 +187,11 @@ func (rep *repeats) calls(c *diagnosis.Case, requests []diagnosis.RequestID) (id
 
 // unnamed says why the calls need not be alike.
 func (rep *repeats) unnamed() string {
-	if rep.operation == "" {
+	switch {
+	case rep.operation == "":
 		return "TLS hides their operations"
+	case bareVerb(rep.operation):
+		return "their statements were prepared before the recording"
 	}
 	return "their paths have no fixed part"
 }

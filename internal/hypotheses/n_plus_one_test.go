@@ -79,7 +79,7 @@ func TestCallsThatVaryMayBeOfOneShape(t *testing.T) {
 func TestStatementsPreparedBeforeMayBeOfTheShape(t *testing.T) {
 	tl := &timeline.Timeline{Processes: []timeline.Process{{ID: 1}}, Strands: []timeline.Strand{{Process: 1}}}
 	r := timeline.Request{Start: 1, FirstRead: 1, End: 100, Process: 1, RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}}
-	for i, operation := range []string{"SELECT items", "", "SELECT items", "", "SELECT items"} {
+	for i, operation := range []string{"SELECT items", "", "SELECT items", "SELECT", "SELECT items"} {
 		at := timeline.Time(1 + 10*i)
 		r.Calls = append(r.Calls, timeline.CallID(i))
 		tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), Peer: "db", Operation: operation, Protocol: recording.ProtocolPostgres, Process: 1, Start: at, End: at + 9})
@@ -90,5 +90,15 @@ func TestStatementsPreparedBeforeMayBeOfTheShape(t *testing.T) {
 	got := batchAt(c, rep, []diagnosis.RequestID{0})
 	if want := "; what another 2.0 calls to it ask is not known, as of statements prepared before the recording"; !strings.HasSuffix(got.Title, want) || !got.AtLeast {
 		t.Errorf("%q, at least: %t; want %q", got.Title, got.AtLeast, want)
+	}
+}
+
+// Four SELECTs of which no more is known, as they were prepared before the recording, may be four statements; of one table, they
+// are alike. A DELETE of Redis has no table.
+func TestStatementsPreparedBeforeNeedNotBeAlike(t *testing.T) {
+	for operation, vague := range map[string]bool{"SELECT": true, "SELECT items": false, "DEL": false, "GET": false, "GET /{}": true, "": true} {
+		if got := (&repeats{shape: shape{"db", operation}}).vague(); got != vague {
+			t.Errorf("calls of %q may be unlike: %v, want %v", operation, got, vague)
+		}
 	}
 }

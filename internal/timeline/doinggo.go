@@ -63,7 +63,7 @@ func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activit
 		if u.From >= to {
 			break
 		}
-		list = t.betweenGo(s, Activity{From: at, To: u.From}, ready, list)
+		list = betweenGo(t, s, gapGo(at, u.From, ready), list)
 		a, b := max(u.From, at), min(u.To, to)
 		for _, x := range t.Doing(u.Thread, a, b) {
 			if x.Cause == CauseUnknown || x.Wait != None && t.Waits[x.Wait].Rule == RuleIdle {
@@ -74,18 +74,27 @@ func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activit
 		}
 		at, ready = max(at, b), u.Yields
 	}
-	return t.betweenGo(s, Activity{From: at, To: to}, ready, list)
+	return betweenGo(t, s, gapGo(at, to, ready), list)
 }
 
-// betweenGo tells what a goroutine did while it was on no thread, ready or not: who had to let others run waits for its turn.
-func (t *Timeline) betweenGo(s StrandID, gap Activity, ready bool, list []Activity) []Activity {
+// betweenGo tells what a goroutine did in such a span: who had to let others run waits for its turn.
+func betweenGo(t *Timeline, s StrandID, gap Activity, list []Activity) []Activity {
 	switch {
 	case gap.From >= gap.To:
 		return list
-	case ready:
-		return append(list, Activity{From: gap.From, To: gap.To, Cause: CauseRunnable, Phase: PhaseHandler, Call: None, Wait: None, Stack: None})
+	case gap.Cause == CauseRunnable:
+		return append(list, gap)
 	}
 	return t.absentGo(s, gap.From, gap.To, list)
+}
+
+// gapGo is a span in which a goroutine was on no thread; it may have been ready to run.
+func gapGo(from, to Time, ready bool) Activity {
+	a := Activity{From: from, To: to, Phase: PhaseHandler, Call: None, Wait: None, Stack: None}
+	if ready {
+		a.Cause = CauseRunnable
+	}
+	return a
 }
 
 // absentGo appends what a goroutine did while it was on no thread and in no known wait: it waited for its call, if one

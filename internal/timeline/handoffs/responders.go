@@ -19,7 +19,7 @@ type responders struct{ *activity }
 // find finds for which requests the threads worked that answer what others read. If they also read requests
 // themselves, they handle one after the other, and less evidence is needed.
 func (h *responders) find() {
-	counts, read := causality.Tallies[recording.ProcessID]{}, map[recording.ProcessID]bool{}
+	counts, read, open := causality.Tallies[recording.ProcessID]{}, map[recording.ProcessID]bool{}, h.unanswered()
 	for s := range h.strands {
 		list := h.strands[s].answers
 		if len(list) == 0 || h.t.Strands[s].Loop {
@@ -28,7 +28,11 @@ func (h *responders) find() {
 		p := h.t.Strands[s].Process
 		read[p] = read[p] || len(h.o[s]) > 0
 		h.serving[s] = h.served(list)
-		h.nested(timeline.StrandID(s), func(odd bool) { counts.Add(p, odd) })
+		until := h.f.End
+		if from, ok := open[p]; ok {
+			until = max(from, list[len(list)-1].at)
+		}
+		h.nested(timeline.StrandID(s), until, func(odd bool) { counts.Add(p, odd) })
 	}
 	for s := range h.serving {
 		p := h.t.Strands[s].Process
@@ -36,6 +40,22 @@ func (h *responders) find() {
 			h.serving[s] = nil
 		}
 	}
+}
+
+// unanswered finds, for each process, since when a request was open that had no answer when the recording ended. What a
+// strand does from then on, after its last answer, may be for that request.
+func (h *responders) unanswered() map[recording.ProcessID]recording.Time {
+	since := map[recording.ProcessID]recording.Time{}
+	for i := range h.t.Requests {
+		r := &h.t.Requests[i]
+		if !r.Cut || r.FirstWrite != recording.NoTime {
+			continue
+		}
+		if at, ok := since[r.Process]; !ok || r.FirstRead < at {
+			since[r.Process] = r.FirstRead
+		}
+	}
+	return since
 }
 
 // served lists the spans in which a strand served requests, by its answers: from the answer before, or from when the
@@ -53,16 +73,19 @@ func (h *responders) served(answers []result) []timeline.Stint {
 	return list
 }
 
-// nested checks the calls of a strand, and the results that it got; odd: it does not lie within one of the strand's
-// stints.
-func (h *responders) nested(s timeline.StrandID, tell func(odd bool)) {
+// nested checks the calls of a strand, and the results that it got, up to a time; odd: it does not lie within one of the
+// strand's stints.
+func (h *responders) nested(s timeline.StrandID, until recording.Time, tell func(odd bool)) {
 	for _, id := range h.strands[s].calls {
 		c := &h.t.Calls[id]
+		if h.sent(id) > until {
+			break
+		}
 		r := h.serving.At(s, h.sent(id))
 		tell(r == timeline.None || c.End > h.t.Requests[r].End)
 	}
 	for _, st := range h.f.Threads[s].Steps {
-		if !timeline.HandedOn(st.Off) {
+		if !timeline.HandedOn(st.Off) || st.Off.Since > until {
 			continue
 		}
 		by := h.f.Strand(st.Off.Waker)

@@ -88,8 +88,45 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
 		})}}
 		var got causality.Tally
-		if h.nested(0, got.Add); got != (causality.Tally{All: odd, Odd: odd}) {
+		if h.nested(0, 1000, got.Add); got != (causality.Tally{All: odd, Odd: odd}) {
 			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got.Odd, got.All, odd)
+		}
+	}
+}
+
+// Strand 0 answers what another reads: request 0 until 100. What it calls after that was read which is not answered as the
+// recording ends may be for that; what it calls before is nobody's, and speaks against it.
+func TestWhoAnswersMayGoOnWithWhatIsNotAnswered(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent recording.Time
+		cut  bool
+		odd  int
+	}{
+		"after its last answer":     {200, true, 0},
+		"before that was read":      {105, true, 1},
+		"and nothing is unanswered": {200, false, 1},
+	} {
+		by := func(r timeline.Request) timeline.Request {
+			r.RequestBy, r.RequestMore = &timeline.RequestBy{}, timeline.NoMore()
+			return r
+		}
+		h := &responders{&activity{
+			t: &timeline.Timeline{
+				Strands:  []timeline.Strand{{}, {}},
+				Requests: []timeline.Request{by(timeline.Request{FirstRead: 20, FirstWrite: 90, End: 100}), by(timeline.Request{ID: 1, FirstRead: 110, End: 300, Cut: c.cut})},
+				Calls:    []timeline.Call{{SendFrom: c.sent, End: c.sent + 5}},
+			},
+			f: &facts.Facts{End: 300, Threads: make([]facts.Thread, 2)}, o: make(timeline.Stints, 2),
+			serving: make(timeline.Stints, 2), strands: []strand{{calls: []timeline.CallID{0}, answers: []result{{at: 100, answer: true}}}, {}},
+		}}
+		open, until := h.unanswered(), h.f.End
+		if from, ok := open[0]; ok {
+			until = max(from, 100)
+		}
+		h.serving[0] = h.served(h.strands[0].answers)
+		var got causality.Tally
+		if h.nested(0, until, got.Add); got.Odd != c.odd {
+			t.Errorf("%s: %d of %d are odd, want %d", name, got.Odd, got.All, c.odd)
 		}
 	}
 }

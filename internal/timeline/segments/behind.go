@@ -36,7 +36,7 @@ func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []
 				break
 			}
 			g := s.doneBehind(by, a)
-			if g.Cause == timeline.CauseUnknown && s.notBegun(w, by, a) {
+			if g.Cause == timeline.CauseUnknown && notBegun(s, w, by, a) {
 				g.Cause = timeline.CauseRunnable
 			}
 			outside := g.Cause == timeline.CauseIPC || g.Cause == timeline.CauseDisk || g.Phase == timeline.PhaseDNS
@@ -131,7 +131,7 @@ func (s *segmenter) endedBy(strand timeline.StrandID, a timeline.Activity, until
 
 // notBegun reports that a goroutine which the waiting one started had not run yet. It was started before that wait
 // began, so it was ready to run all the while.
-func (s *segmenter) notBegun(w follow, by timeline.StrandID, a timeline.Activity) bool {
+func notBegun(s *segmenter, w follow, by timeline.StrandID, a timeline.Activity) bool {
 	starter, ok := s.t.Goroutines.Starters[by]
 	if !ok || starter != w.strand {
 		return false
