@@ -63,15 +63,26 @@ func testedAt(c *diagnosis.Case) (out []diagnosis.Candidate) {
 	return out
 }
 
-// candidate is what using connections without a test would save: what requests wait for the answers.
+// candidate is what using connections without a test would save: what requests wait for the answers, and of each at most
+// the time that one usually takes. If a test takes longer, its peer has to wake or waits for a processor; then the next
+// call would take that time.
 func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	of := map[timeline.CallID]bool{}
 	for _, id := range t.calls {
 		of[id] = true
 	}
-	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Call != timeline.None && of[s.Call] })
-	_, share := perMean(c, diagnosis.Total(spans))
 	p50 := diagnosis.Quantile(t.took, 50)
+	var saved []diagnosis.Span
+	spans := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		if s.Call == timeline.None || !of[s.Call] {
+			return false
+		}
+		if to := min(s.To, c.Calls[s.Call].Start+diagnosis.Time(p50)); s.From < to {
+			saved = append(saved, diagnosis.Span{Request: r.ID, From: s.From, To: to})
+		}
+		return true
+	})
+	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place: callName(t.shape),
 		Title: "Connections to " + t.peer + " are tried (" + t.operation + ") before each use, and the request waits for it: " + diagnosis.Plural(len(t.calls), "call") + " in " +
@@ -79,7 +90,7 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Fix:     untriedFix(runtimeOf(c, c.Calls[t.calls[0]].Process)),
 		Next:    "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:    "trying connections to " + t.peer + " before their use takes " + diagnosis.Percent(share) + " of all request time",
-		Spans:   spans,
+		Spans:   saved,
 		AtLeast: true, // what is computed to ask cannot be told from other work
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Count("calls that only ask whether a connection works, right before it is used", len(t.calls)),
