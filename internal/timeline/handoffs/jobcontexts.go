@@ -178,6 +178,6 @@ func (h *partList) addTold(j *job) {
 		to = max(h.wokeLoop(j, end), seenFor(h.activity, j, j.claim, end).last)
 	}
 	if to != recording.NoTime {
-		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: to}, timeline.None)
+		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: to}, j.by)
 	}
 }

@@ -154,7 +154,7 @@ func (h *loopTasks) addTask(x *loopTask) {
 			at, k = min(at, e.at), i
 		}
 	}
-	h.add(x.request, timeline.Part{Strand: x.strand, From: x.from, To: at}, timeline.None)
+	h.add(x.request, timeline.Part{Strand: x.strand, From: x.from, To: at}, h.t.Requests[x.request].Strand)
 	for k++; k < len(x.ends); k++ {
 		at = h.addEnd(x.strand, at, x.ends[k])
 	}

@@ -1,6 +1,8 @@
 package segments
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
@@ -144,8 +146,9 @@ func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.
 }
 
 // handedOver tiles the end of a gap by what other strands did for the request. After the loop turned to something else
-// and until a strand had begun, the work lay in a queue. When the work was done, the loop had to attend to the result.
-// handedOver returns where that ended: where the gap began, if no strand worked for the request.
+// and until a strand had begun, the work lay in a queue, unless the loop itself woke the strand for it. When the work
+// was done, the loop had to attend to the result. handedOver returns where that ended: where the gap began, if no
+// strand worked for the request.
 func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording.Time {
 	at := g.tail
 	if len(s.in.Parts) == 0 {
@@ -157,15 +160,36 @@ func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording
 		if from >= to || part.Strand == r.Strand {
 			continue
 		}
-		s.queued(r, part.Strand, follow{strand: r.Strand, from: at, to: from}, p)
+		if part.By == r.Strand { // the loop had come to it then
+			wayTo(s, r, span{from: at, to: from}, p)
+		} else {
+			s.queued(r, part.Strand, follow{strand: r.Strand, from: at, to: from}, p)
+		}
 		s.follow(r, follow{part.Strand, from, to, s.spans(r.ID, part.Strand), 1}, p)
 		at = to
 	}
 	if at > g.tail {
-		s.readerWait(wait{r, r.Strand, at, g.to, timeline.PhaseHandler, timeline.None}, p)
+		wayTo(s, r, span{from: at, to: g.to}, p)
 		return g.to
 	}
 	return at
+}
+
+// wayTo tiles a span at whose end the loop did something for the request. If no other request is open, what the loop did
+// since it last waited for events leads to that, and is the request's own; otherwise it may have been for others.
+func wayTo(s *segmenter, r *timeline.Request, w span, p *painter) {
+	own := w.to
+	if o := s.open[r.Process]; o != nil && o.During(w.from, w.to) == 1 {
+		own = w.from
+		for _, iv := range slices.Backward(timeline.Clipped(s.t.Strands[r.Strand].Intervals, w.from, w.to)) {
+			if iv.Off != nil && iv.State == timeline.StateSleeping && timeline.PollWait(iv.Off.Syscall) {
+				own = min(max(iv.To, w.from), w.to)
+				break
+			}
+		}
+	}
+	s.readerWait(wait{r, r.Strand, w.from, own, timeline.PhaseHandler, timeline.None}, p)
+	s.ownTurn(r, stretch{nil, own, w.to}, p)
 }
 
 // pending tiles a span in which a request waited for its call to proceed. Until what it resumed for was ready, the
