@@ -157,11 +157,28 @@ func findTaskPools(c *diagnosis.Case) (out []*taskPool) {
 }
 
 // alone reports whether a single thread is a pool by itself: requests wait long for it to begin, and it computes
-// meanwhile. A thread that sleeps may have several things under way at once.
+// meanwhile. A thread that sleeps may have several things under way at once, and one of several with similar names
+// belongs to those.
 func (w *taskPool) alone(c *diagnosis.Case) bool {
+	if w.namesake(c) {
+		return false
+	}
 	_, queue := perMean(c, diagnosis.Total(spansOf(w.queued)))
 	what, _ := mostlyDid(c, w.queued)
 	return queue >= c.Worth && what == doCompute
+}
+
+// namesake reports whether another thread of the process has a similar name, one that is not just the program's.
+func (w *taskPool) namesake(c *diagnosis.Case) bool {
+	own := &c.Strands[w.mates[0]]
+	for i := range c.Processes {
+		if p := &c.Processes[i]; p.ID == own.Process && p.Comm == own.Name {
+			return false
+		}
+	}
+	return slices.ContainsFunc(c.Strands, func(s timeline.Strand) bool {
+		return s.Process == own.Process && s.TID != own.TID && family(s.Name) == family(own.Name)
+	})
 }
 
 // untold returns the waits of requests for others if no fact tells whose work those do: waits of their threads, and of
