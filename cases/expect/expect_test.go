@@ -10,7 +10,7 @@ const diagnosis = `{"version":2,
  "findings":[
   {"id":"connection-churn","title":"3 ms of p50","place":"Pool.open","impact":{"p50_saving_ns":3000000},"evidence":[{"what":"calls on a new connection","value":1,"unit":"share","bound":">= 0.5"}]},
   {"id":"load","evidence":[]}],
- "leads":[{"id":"cpu-bound","evidence":[{"what":"of p50 is own CPU","value":0.4,"unit":"share"}]}],
+ "leads":[{"id":"cpu-bound","evidence":[{"what":"of an ordinary request's time is own CPU","value":0.4,"unit":"share"}]}],
  "minor":[{"id":"tls-handshake","evidence":[{"what":"of its time goes with connection-churn","value":0.9,"unit":"share"}]}],
  "refuted":[{"id":"slow-peer","evidence":[{"what":"remote share of p50","value":0.12,"unit":"share"}]}],
  "undecided":[{"id":"slow-dns","missing":"no look-up was seen"}]}`

@@ -61,17 +61,19 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	})
 	depth, limit := deepest(c)
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("p99 of the wait before the first read of a new connection", diagnosis.Quantile(waits, 99)),
+		diagnosis.NS("p99 of the wait for the first read of a new connection", diagnosis.Quantile(waits, 99)),
 		diagnosis.Count("requests on new connections that waited", len(waits)),
-		diagnosis.Count("longest accept queue", int(depth)).Against(limit),
+	}
+	if limit > 0 {
+		ev = append(ev, diagnosis.Count("connections in the longest accept queue (limit "+diagnosis.Thousands(limit)+")", int(depth)))
 	}
 	loopBusy := ""
 	if loop != timeline.None {
-		demand := diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated))
+		demand := diagnosis.Part("of the time the event loop wants to run", busy).Against(int64(c.Saturated))
 		if ev = append(ev, demand); len(spans) == 0 { // no request waited behind a busy server: how busy the loop is goes first
 			ev = append([]diagnosis.Evidence{demand}, ev[:len(ev)-1]...)
 		}
-		loopBusy = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
+		loopBusy = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (threshold " + diagnosis.Percent(c.Saturated) + ")"
 	}
 	res := diagnosis.Result{Evidence: ev, Lead: acceptLead(c, len(fresh), spans, loopBusy)}
 	if cd := behindPinned(c, ev); cd != nil {
@@ -124,37 +126,56 @@ const unservedLong = 1_000_000_000 // ns
 // behindTheQueue names what keeps requests from being read: who, or if that is empty the goroutine that takes
 // connections or the workers, which are busy or linger.
 func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
-	fix := "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance"
+	fix := "find what keeps the workers busy (above); if they cannot be relieved, run more workers or processes, or more instances"
 	taker := takerWaits(c)
 	switch lingered, waited := lingering(c); {
 	case who != "":
 	case 2*taker.total > diagnosis.Total(spans):
-		who = "the goroutine that takes connections waits for others of the program" + taker.from()
-		fix = "where a listener lets only so many connections in (netutil.LimitListener): a higher limit, or clients that close what they do not use; " +
-			"else nothing that waits between one Accept and the next"
+		who = "the goroutine that accepts connections waits for other goroutines" + taker.from()
+		fix = "if a listener limits how many connections it lets in (netutil.LimitListener), raise the limit, or have clients close the connections that they do not use; " +
+			"otherwise let nothing wait between one Accept and the next"
 	case 4*lingered > waited:
-		who = "its workers wait for more on connections that they have answered"
+		who = "its workers wait for the next request on connections that they have answered"
 		if 2*lingered <= waited {
-			who = "its workers are busy, or wait for more on connections that they have answered"
+			who = "its workers are busy, or wait for the next request on connections that they have answered"
 		}
 		fix = lingerFix
-		ev = append(ev, diagnosis.Part("of the wait for workers passes while they serve nobody", diagnosis.ShareOf(int64(lingered), int64(waited))))
+		ev = append(ev, diagnosis.Part("of the wait for workers passes while they serve no request", diagnosis.ShareOf(int64(lingered), int64(waited))))
 	default:
 		who = "all its workers are busy"
 		if what, _ := mostlyDid(c, readers(c, spans)); strings.HasPrefix(what, waitFor) {
-			who = "its workers serve others, and mostly " + what
-			fix = "more workers or processes; or, where a worker serves many connections, nothing that waits in it: the call's asynchronous form, or threads for what waits (spawn_blocking)"
+			who = "its workers are busy with other requests, and mostly " + what
+			fix = moreWorkers(c, spans)
 		}
 	}
 	return diagnosis.Candidate{
 		Place:    listenerName(c),
 		Title:    "Requests wait before the server reads them: " + who,
 		Fix:      fix,
-		Next:     "compare the number of workers with the requests in flight, and with the connections that clients keep",
+		Next:     "compare the number of workers with the number of requests in flight, and with the connections that clients keep open",
 		Spans:    spans,
 		Evidence: ev,
 		WhatIf:   stationAt(c, kindWorkers, func(*station) bool { return true }).whatIfs(c),
 	}
+}
+
+// moreWorkers is the advice for workers that mostly wait while they serve requests, by the runtime of the process for
+// which most of the requests of some spans wait.
+func moreWorkers(c *diagnosis.Case, spans []diagnosis.Span) string {
+	const more, single = "run more workers or processes", "; if one worker serves many connections, do not block it: "
+	switch runtimeOf(c, c.Requests[spans[0].Request].Process) {
+	case recording.RuntimePython:
+		return more + " (gunicorn --workers and --threads, uvicorn --workers)" + single + "await an asynchronous client, or move the blocking call to asyncio.to_thread"
+	case recording.RuntimeNode:
+		return more + " (node:cluster)" + single + "use the call's asynchronous form"
+	case recording.RuntimeRuby:
+		return more + " (puma -w and -t)"
+	case recording.RuntimeJVM:
+		return more + " (such as server.tomcat.threads.max)" + single + "use an asynchronous client, or hand the blocking call to an executor"
+	case recording.RuntimeGo:
+		return more
+	}
+	return more + single + "use the call's asynchronous form, or a thread for what blocks (tokio: spawn_blocking)"
 }
 
 // readers returns the workers that finally read the requests, each with the span in which it had not read the request
@@ -175,8 +196,8 @@ func takerWaits(c *diagnosis.Case) spent {
 }
 
 // lingerFix is the advice for workers that wait for more on connections that they have answered.
-const lingerFix = "as many workers as connections that clients keep, or none that wait for one connection's next request while others have some " +
-	"(Puma: max_fast_inline 1), or a proxy in front that keeps few connections"
+const lingerFix = "run as many workers as there are connections that clients keep open; or let no worker wait for one connection's next request while other " +
+	"connections have requests (Puma: max_fast_inline 1); or put a proxy in front that keeps few connections"
 
 // lingering returns how long requests waited, unread, for workers, and for how much of that the workers served nobody:
 // they waited for more on a connection that they had answered.
@@ -201,13 +222,13 @@ func acceptLead(c *diagnosis.Case, fresh int, spans []diagnosis.Span, loopBusy s
 		return "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " came on a new connection"
 	case len(spans) > 0:
 		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
-		return diagnosis.Percent(share) + " of all request time is waiting for a busy worker to read the request"
+		return diagnosis.Percent(share) + " of all request time is spent waiting for a busy worker to read the request"
 	case loopBusy != "":
 		return loopBusy
 	}
 	came := diagnosis.Thousands(int64(fresh)) + " came"
 	if n := unserved(c); n > 0 {
-		came += "; on " + diagnosis.Thousands(int64(n)) + " of them nothing was read for a second and more, until the end"
+		came += "; on " + diagnosis.Thousands(int64(n)) + " of them nothing was read for at least a second, until the recording ended"
 	}
 	return "no busy worker kept a new connection waiting (" + came + ")"
 }

@@ -70,7 +70,7 @@ func Load(c *diagnosis.Case, times string) (out []diagnosis.WhatIf, err error) {
 		}
 	}
 	if out == nil {
-		return nil, errors.New("of no server that requests waited for does the model reproduce the recording with all of its work known, so none can be asked what more load would do; " + askable(c))
+		return nil, errors.New("no server that requests waited for has a model that reproduces the recording with all of its work known, so dwell cannot say what more load would do; " + askable(c))
 	}
 	return out, nil
 }
@@ -78,7 +78,7 @@ func Load(c *diagnosis.Case, times string) (out []diagnosis.WhatIf, err error) {
 // misfit says how far the model is from the recording.
 func (s *station) misfit() error {
 	f := s.unchanged().fit
-	return fmt.Errorf("the model of %s does not reproduce the recording: requests waited for it %s on average (p99 %s), and would by the model %s (p99 %s); so it says nothing of what would be",
+	return fmt.Errorf("the model of %s does not reproduce the recording: requests waited for it %s on average (p99 %s), in the model %s (p99 %s); so the model predicts nothing",
 		s.called(), diagnosis.Human(f.Recorded), diagnosis.Human(f.RecordedP99), diagnosis.Human(f.Replayed), diagnosis.Human(f.ReplayedP99))
 }
 
@@ -93,12 +93,12 @@ func askable(c *diagnosis.Case) string {
 	if names == nil {
 		return "in this recording no request waited for a server that the model reproduces"
 	}
-	return "SERVER is one of " + strings.Join(names, ", ") + ", and may be asked: " + AskSyntax
+	return "SERVER is one of " + strings.Join(names, ", ") + "; the changes are: " + AskSyntax
 }
 
 // asked parses a change.
 func (s *station) asked(c *diagnosis.Case, words []string) (plan, error) {
-	bad := fmt.Errorf("%q is no change of %s; it may be asked: %s", strings.Join(words, " "), s.called(), AskSyntax)
+	bad := fmt.Errorf("%q is no change of %s; the changes are: %s", strings.Join(words, " "), s.called(), AskSyntax)
 	if len(words) < 2 {
 		return plan{}, bad
 	}
@@ -109,7 +109,7 @@ func (s *station) asked(c *diagnosis.Case, words []string) (plan, error) {
 		if err != nil || n < 1 || n > mostServers || !strings.HasPrefix(last, "+") {
 			return plan{}, bad
 		}
-		p.More, p.words = n, diagnosis.Thousands(int64(n))+" more of it, as if nothing that they share were short"
+		p.More, p.words = n, diagnosis.Thousands(int64(n))+" more of it, if nothing that they share is short"
 		return p, nil
 	}
 	r, err := ratio(last)
@@ -117,7 +117,7 @@ func (s *station) asked(c *diagnosis.Case, words []string) (plan, error) {
 	case err != nil:
 		return plan{}, err
 	case words[0] == "load" && len(words) == 2 && s.turns:
-		return plan{}, fmt.Errorf("of %s only the turns are recorded for which somebody waited: what more load would do is not known", s.called())
+		return plan{}, fmt.Errorf("only those turns of %s are recorded that something waited for: the effect of more load is not known", s.called())
 	case words[0] == "load" && len(words) == 2 && r > 0:
 		p.Load, p.words = r, ratioWords(r)+" times as many requests"
 	case words[0] == "work" && len(words) == 2:
@@ -141,7 +141,7 @@ func (s *station) askedPiece(c *diagnosis.Case, function string, r queueing.Rati
 		known = append(known, at.name)
 	}
 	if known == nil {
-		return plan{}, fmt.Errorf("what %s works on was not sampled: ask without a function, or record with stacks", s.called())
+		return plan{}, fmt.Errorf("the work of %s was not sampled: ask without a function, or record with stacks", s.called())
 	}
 	return plan{}, fmt.Errorf("%s was not seen to work in %q; it was in: %s", s.called(), function, strings.Join(known[:min(len(known), 8)], ", "))
 }
@@ -154,7 +154,7 @@ const (
 
 // ratio reads "x1.5" as thousandths.
 func ratio(text string) (queueing.Ratio, error) {
-	bad := fmt.Errorf("%q is no number of times: write it as x0.5 or x2 (at most x100, in thousandths)", text)
+	bad := fmt.Errorf("%q is no factor: write it as x0.5 or x2 (at most x100, in thousandths)", text)
 	digits, ok := strings.CutPrefix(text, "x")
 	whole, part, _ := strings.Cut(digits, ".")
 	if !ok || whole == "" || len(part) > 3 {

@@ -16,7 +16,7 @@ func batches() [][2]string {
 		{".GetItem", "BatchGetItem (up to 100 keys in one call)"},
 		{".PutItem", "BatchWriteItem (up to 25 items in one call)"},
 		{".DeleteItem", "BatchWriteItem (up to 25 items in one call)"},
-		{".Query", "fewer queries: one with a range or an index that covers the keys"},
+		{".Query", "fewer queries: one with a range, or an index that covers the keys"},
 		{"SendMessage", "SendMessageBatch (up to 10 messages in one call)"},
 		{"DeleteMessage", "DeleteMessageBatch (up to 10 messages in one call)"},
 		{"Publish", "PublishBatch (up to 10 messages in one call)"},
@@ -30,17 +30,17 @@ func batches() [][2]string {
 func batchFix(operation string) string {
 	switch verb, _, _ := strings.Cut(operation, " "); verb {
 	case "FETCH": // the next rows of one statement
-		return "fetch more rows at a time: a larger fetch size (setFetchSize, itersize, arraysize), or none where all of them fit into memory"
+		return "fetch more rows at a time: a larger fetch size (setFetchSize, itersize, arraysize), or none if all rows fit into memory"
 	case "PREPARE":
-		return "prepare a statement once and keep it (a statement that is shared, the driver's cache of them), or have the driver send it with its arguments in one go " +
+		return "prepare a statement once and keep it (a shared statement, the driver's statement cache), or have the driver send it together with its arguments " +
 			"(lib/pq binary_parameters=yes, go-sql-driver interpolateParams=true)"
 	}
 	for _, b := range batches() {
 		if strings.HasSuffix(operation, b[0]) {
-			return "make one batch call in place of them: " + b[1]
+			return "replace these calls by one batch call: " + b[1]
 		}
 	}
-	return "make one batch call in place of them (a list of ids, IN (...), MGET, a bulk endpoint); where the peer has none, make them at once"
+	return "replace these calls by one batch call (a list of ids, IN (...), MGET, a bulk endpoint); if the peer has no such call, make them concurrently"
 }
 
 // batched holds the calls of a shape that one batch call could replace, and what that would save.
@@ -100,23 +100,23 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	}
 	each := tenths(all, ids)
 	unknown := b.unknown(ids)
-	how := "one after the other"
+	how := "one after another"
 	if b.apart*2 < b.later {
-		how = "many at once"
+		how = "many concurrently"
 	}
 	return diagnosis.Candidate{
 		Place: place,
 		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how + calledIn(c, b.made) + unknownWords(tenths(unknown, ids)),
-		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
+		Fix:   batchFix(rep.operation) + " (the saving assumes that one batch call takes as long as the longest call that it replaces)",
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
 		Spans: b.spans, May: b.may, AtLeast: 10*unknown >= all, // some of the unknown calls may be of the shape
 		Evidence: []diagnosis.Evidence{
-			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: each >= 10*manyCalls},
+			{What: "calls of this shape per request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: each >= 10*manyCalls},
 			diagnosis.Count("calls of this shape in one request at most", most),
-			diagnosis.Part("of them begin after the one before has ended", diagnosis.ShareOf(int64(b.apart), int64(max(1, b.later)))),
+			diagnosis.Part("of these calls begin after the one before has ended", diagnosis.ShareOf(int64(b.apart), int64(max(1, b.later)))),
 			diagnosis.NS("p50 of such a call", diagnosis.Quantile(b.took, 50)),
-			diagnosis.NS("mean time a request would wait less for them", diagnosis.Total(b.spans)/Duration(max(1, len(ids)))),
+			diagnosis.NS("mean time that a request would save", diagnosis.Total(b.spans)/Duration(max(1, len(ids)))),
 		},
 	}
 }
@@ -139,7 +139,7 @@ func unknownWords(tenths int) string {
 	if tenths == 0 {
 		return ""
 	}
-	return "; what another " + oneDecimal(tenths) + " calls to it ask is not known, as of statements prepared before the recording"
+	return "; the operation of another " + oneDecimal(tenths) + " calls to it is not known (such as of statements prepared before the recording)"
 }
 
 // allBut returns what a request waited for calls of a shape that did not fail, except for as long as one of them, the

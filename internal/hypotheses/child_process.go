@@ -32,7 +32,7 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	started, kept := childStays(c)
 	s := spentIn(c, timeline.CauseIPC, started)
 	ran := startedBy(c, s.stays)
-	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
+	ev := append(s.evidence(c, "waiting for programs that requests start"), ran.evidence(c)...)
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
 	for _, w := range taskPools(c) {
 		if w.away {
@@ -50,24 +50,20 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	}
 	others, fix := "", childFix(ran.rt)
 	if mean, share := perMean(c, diagnosis.Total(loops)); share >= c.Worth {
-		others = "; others wait " + diagnosis.Human(mean) + " more on average for the loop, which waits for them itself"
+		others = "; meanwhile the event loop itself waits for those programs, and other requests wait " + diagnosis.Human(mean) + " on average for the loop"
 		fix = cmp.Or(unblockFix(loopRuntime(c, loops)), fix)
-		ev = append(ev, diagnosis.Part("of all request time waits for an event loop that waits for a program", share))
+		ev = append(ev, diagnosis.Part("of all request time is spent waiting for an event loop that waits for a program", share))
 	}
 	if mean, share := perMean(c, diagnosis.Total(interpreters)); share >= c.Worth {
-		others += "; whoever does has the interpreter's lock meanwhile, for which requests wait " + diagnosis.Human(mean) + " on average"
-		ev = slices.Insert(ev, 0, diagnosis.Part("of all request time waits for an interpreter whose holder waits for a program", share))
+		others += "; the thread that starts one holds the interpreter's lock, and other requests wait " + diagnosis.Human(mean) + " on average for it"
+		ev = slices.Insert(ev, 0, diagnosis.Part("of all request time is spent waiting for the interpreter's lock while its holder waits for a program", share))
 	}
-	name, _ := ran.names.most()
-	what := "programs"
-	if name != "" {
-		what = "programs (" + name + " most of all)"
-	}
+
 	res.Candidates = append(res.Candidates, diagnosis.Candidate{
 		Place:    s.place(c),
-		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, spansOf(s.stays)) + s.from() + others,
+		Title:    "Requests start programs" + ran.mostly() + " and wait for them: " + meanWords(c, spansOf(s.stays)) + s.from() + others,
 		Fix:      fix,
-		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
+		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program shows what its start costs",
 		Spans:    append(s.spans(c), behind...),
 		Evidence: ev,
 		AtLeast:  true, // what the strand computes to start them cannot be told from its other work
@@ -87,16 +83,16 @@ func keptPrograms(c *diagnosis.Case, waits []stay) diagnosis.Candidate {
 		}
 	}
 	name, _ := names.most()
-	title := "Requests wait " + meanWords(c, spansOf(waits)) + " for what processes do that the service keeps for that (" + name + ", " + diagnosis.Thousands(int64(len(who))) + " seen)"
+	title := "Requests wait " + meanWords(c, spansOf(waits)) + " for helper processes that the service keeps running (" + name + ", " + diagnosis.Thousands(int64(len(who))) + " seen)"
 	if what, share := did.most(); share >= diagnosis.Whole/2 {
-		title += "; they mostly " + what
+		title += "; the helpers mostly " + what
 	}
 	return diagnosis.Candidate{
 		Place: "processes " + name, Title: title, Spans: spansOf(waits),
-		Fix:      "less work in each piece; or do it in the process, with a library",
+		Fix:      "give the helpers less work per task; or do that work in the process, with a library",
 		Next:     "dwell show REC --slowest 3 shows each wait",
-		Decide:   "profile those processes (py-spy, perf, strace -f): what they do may be what these requests are for",
-		Evidence: []diagnosis.Evidence{diagnosis.Count("waits that ended as such a process told of a result", len(waits)), diagnosis.Count("processes", len(who))},
+		Decide:   "profile the helper processes (py-spy, perf, strace -f): their work may be what these requests are for",
+		Evidence: []diagnosis.Evidence{diagnosis.Count("waits that ended with a helper's result", len(waits)), diagnosis.Count("processes", len(who))},
 	}
 }
 
@@ -257,12 +253,8 @@ func startedBy(c *diagnosis.Case, waited []stay) startedPrograms {
 		if end == recording.NoTime {
 			_, end = c.Busy()
 		}
-		name := p.Comm
-		if name == comm[c.Strands[p.By].Process] { // its own program was not seen to begin
-			name = ""
-		}
-		out.names[name] += max(1, end.Sub(p.Born))
 		out.rt = runtimeOf(c, c.Strands[p.By].Process)
+		out.names[programName(p, comm[c.Strands[p.By].Process], out.rt)] += max(1, end.Sub(p.Born))
 	}
 	for i := range c.Strands {
 		st := &c.Strands[i]
@@ -278,14 +270,47 @@ func startedBy(c *diagnosis.Case, waited []stay) startedPrograms {
 	return out
 }
 
+// launcher is the program by which the JVM starts others: it replaces itself by the one that is to run.
+const launcher = "jspawnhelper"
+
+// programName names the program that a process ran; "" if that was not seen to begin. by is the name of the process
+// that started it, and rt that one's runtime.
+func programName(p *timeline.Process, by string, rt recording.Runtime) string {
+	switch {
+	case p.Comm == by:
+		return ""
+	case rt != recording.RuntimeJVM:
+		return p.Comm
+	case p.Comm == launcher:
+		return cmp.Or(p.Exe, launcher)
+	case p.Exe == "java": // the name of the thread that started it
+		return ""
+	}
+	return p.Comm
+}
+
+// mostly names the program that ran for most of the time.
+func (p *startedPrograms) mostly() string {
+	helper := p.names[launcher]
+	delete(p.names, launcher)
+	name, _ := p.names.most()
+	switch {
+	case name != "":
+		return " (mostly \"" + name + "\")"
+	case helper > 0:
+		return " (through the JVM's launcher " + launcher + ")"
+	}
+	return ""
+}
+
 func (p *startedPrograms) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	if p.count == 0 {
 		return nil
 	}
 	n := max(1, len(c.Overall.Requests))
 	return []diagnosis.Evidence{
-		{What: "programs started for a request", Value: int64(p.count) * 1000 / int64(n), Unit: diagnosis.UnitRatio},
-		diagnosis.NS("mean CPU time of them for a request", p.cpu/Duration(n)),
+		{What: "programs started per request", Value: int64(p.count) * 1000 / int64(n), Unit: diagnosis.UnitRatio},
+		diagnosis.NS("mean CPU time of those programs per request", p.cpu/Duration(n)),
 	}
 }
 
@@ -301,20 +326,20 @@ func loopRuntime(c *diagnosis.Case, behind []diagnosis.Span) recording.Runtime {
 func unblockFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:
-		return "start programs so that the loop goes on (child_process.execFile or spawn in place of execFileSync, execSync and spawnSync), or do their work in the process (worker_threads for what computes)"
+		return "start programs without blocking the event loop (child_process.execFile or spawn instead of execFileSync, execSync and spawnSync), or do their work in the process (worker_threads if it computes)"
 	case recording.RuntimePython:
-		return "start programs so that the loop goes on (asyncio.create_subprocess_exec in place of subprocess.run), or do their work in the process"
+		return "start programs without blocking the event loop (asyncio.create_subprocess_exec instead of subprocess.run), or do their work in the process"
 	}
 	return ""
 }
 
 func childFix(rt recording.Runtime) string {
-	const general = "do that work in the process, with a library; or keep the program running and hand it one job after the other"
+	const general = "do the program's work in the process, with a library; or keep the program running and hand it one job after another"
 	switch rt {
 	case recording.RuntimePython:
-		return general + " (concurrent.futures.ProcessPoolExecutor); or start it beside the request, and answer before it ends"
+		return general + " (concurrent.futures.ProcessPoolExecutor); or answer the request before the program ends"
 	case recording.RuntimeNode:
-		return general + " (worker_threads, or child_process.fork once); or start it beside the request, and answer before it ends"
+		return general + " (worker_threads, or child_process.fork once); or answer the request before the program ends"
 	}
-	return general + "; or start it beside the request, and answer before it ends"
+	return general + "; or answer the request before the program ends"
 }

@@ -38,7 +38,7 @@ func TestProgramsThatRequestsOfALoopStart(t *testing.T) {
 	}
 	text += "40000ms end reason=time\n"
 	d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{childProcess()}, diagnosis.Options{})
-	const want = "Requests start programs (convert most of all) and wait for them: 48.0 ms on average (92 % of all request time)"
+	const want = "Requests start programs (mostly \"convert\") and wait for them: 48.0 ms on average (92 % of all request time)"
 	if len(d.Findings) != 1 || d.Findings[0].Title != want {
 		t.Errorf("found %+v, want %q", d.Findings, want)
 	}
@@ -70,7 +70,7 @@ func TestProgramsThatGoroutinesWaitFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{childProcess()}, diagnosis.Options{})
-	const want = "Requests start programs (convert most of all) and wait for them: 19.9 ms on average (98 % of all request time)"
+	const want = "Requests start programs (mostly \"convert\") and wait for them: 19.9 ms on average (98 % of all request time)"
 	if len(d.Findings) != 1 || d.Findings[0].Title != want {
 		t.Errorf("found %+v, want %q", d.Findings, want)
 	}

@@ -208,7 +208,7 @@ func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, h
 		}
 	}
 	if len(more) > 0 {
-		return func(r *timeline.Request) Duration { return more[r.Endpoint] }, "by comparison with requests that build none"
+		return func(r *timeline.Request) Duration { return more[r.Endpoint] }, "by comparison with requests that build no client"
 	}
 	beneath, all := b.sampled(c)
 	if all < fewSamples {
@@ -216,7 +216,7 @@ func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, h
 	}
 	share := diagnosis.ShareOf(int64(beneath), int64(all))
 	return func(r *timeline.Request) Duration { return share.Of(ownIn(r, r.Start, r.End)) },
-		"by " + diagnosis.Thousands(int64(beneath)) + " of " + diagnosis.Plural(all, "sample")
+		"from " + diagnosis.Thousands(int64(beneath)) + " of " + diagnosis.Plural(all, "sample")
 }
 
 // sampled counts the CPU samples of requests that build a client, and those of them beneath the constructor.

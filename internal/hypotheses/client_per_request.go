@@ -1,6 +1,9 @@
 package hypotheses
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -38,7 +41,7 @@ func testClientPerRequest(c *diagnosis.Case) diagnosis.Result {
 		unseen += len(f.calls) - f.named(c)
 	}
 	if _, share := perMean(c, hidden); share >= c.Open {
-		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time credentials are fetched, and no stack tells whether a client is built meanwhile"
+		res.Undecided = diagnosis.Percent(share) + " of all request time is spent fetching credentials, and no stack shows whether a client is built meanwhile"
 	}
 	private, opened := 0, 0
 	for _, pool := range privatePools(c) {
@@ -50,15 +53,15 @@ func testClientPerRequest(c *diagnosis.Case) diagnosis.Result {
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Count("clients built, with credentials of their own, in requests", built),
 		diagnosis.Count("credential calls in requests", fetches),
-		diagnosis.Count("of them without a stack", unseen),
-		diagnosis.Count("connections of a pool for one request", private),
+		diagnosis.Count("of these calls have no stack", unseen),
+		diagnosis.Count("connections in a pool that served one request only", private),
 		diagnosis.Count("connections opened by requests", opened),
 	}
 	switch {
 	case len(c.Calls) == 0:
 		res.Lead = noCalls(c)
 	case built+private > 0:
-		res.Lead = "requests built " + diagnosis.Plural(built, "client") + " and " + diagnosis.Plural(private, "connection") + " for themselves"
+		res.Lead = "requests built " + diagnosis.Plural(built, "client") + " and opened " + diagnosis.Plural(private, "connection") + " of their own"
 	case fetches > 0:
 		res.Lead = "none of " + diagnosis.Plural(fetches, "credential call") + " was made while a client was built"
 	case opened > 0:
@@ -78,20 +81,20 @@ func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 	n, requests := len(b.calls), len(b.requests)
 	share := diagnosis.ShareOf(int64(requests), int64(b.all))
 	where, places := b.caller()
-	at, title := b.class, "Requests wait while clients are built for them ("+b.class+"), "+b.times()+"; each"
+	at, title := b.class, "Requests wait while a client is built for them ("+b.class+"), "+b.times()+"; each client"
 	if where != "" {
 		at += ", built by " + where
-		if title = where + " builds one client more while a request waits (" + b.class + "), " + b.times() + "; each"; share >= often {
+		if title = where + " builds another client while a request waits (" + b.class + "), " + b.times() + "; each client"; share >= often {
 			title = where + " builds a client for each request (" + b.class + "), which"
 		}
 	}
-	title += " fetches credentials from " + b.of.from() + ": " + diagnosis.Thousands(int64(requests)) + " of " +
+	title += " fetches credentials from " + b.of.from() + ": in " + diagnosis.Thousands(int64(requests)) + " of " +
 		diagnosis.Plural(b.all, "request") + ", " + diagnosis.Human(diagnosis.Quantile(b.took, 50)) + " each"
 	return diagnosis.Candidate{
 		Place:   at,
 		Title:   title,
 		Fix:     clientFix(runtimeOf(c, b.of.process), cmpOperation(b.of)),
-		Next:    "dwell show REC --under " + b.under() + " shows what building it takes",
+		Next:    "dwell show REC --under " + b.under() + " shows the time that building it takes",
 		Lead:    "requests wait while " + b.class + " is built",
 		Spans:   spans,
 		AtLeast: true,
@@ -99,10 +102,10 @@ func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 			diagnosis.Part("of requests build one", share),
 			diagnosis.Count("clients built while requests waited", n),
 			diagnosis.Count("threads that built them", len(b.strands)),
-			diagnosis.Count("places in the service's code where they are built", places),
-			diagnosis.Count("of their credential calls have a stack that shows the constructor", b.shown).Against(int64(n)),
-			diagnosis.NS("p50 of fetching credentials for one", diagnosis.Quantile(b.took, 50)),
-			diagnosis.NS("mean own work of building one, "+how, own),
+			diagnosis.Count("places in the service's code that build them", places),
+			diagnosis.Count("of their credential calls have a stack with the constructor", b.shown).Against(int64(n)),
+			diagnosis.NS("p50 of fetching credentials for one client", diagnosis.Quantile(b.took, 50)),
+			diagnosis.NS("mean CPU time of building one client, "+how, own),
 			diagnosis.Count("credential calls outside of any request", b.of.ahead),
 		},
 	}
@@ -139,8 +142,8 @@ func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
 	n := len(p.conns)
 	return diagnosis.Candidate{
 		Place: p.peer,
-		Title: "Requests have connections to " + p.peer + " of their own, as a client built for each has: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Plural(p.opened, "connection") + " that they opened served calls of one request only, " + p.why(),
+		Title: "Each request has connections of its own to " + p.peer + madeIn(c, slices.Sorted(maps.Keys(p.churned))) + ", as if it built a client for itself: " + diagnosis.Thousands(int64(n)) + " of the " +
+			diagnosis.Plural(p.opened, "connection") + " opened served one request only" + p.why(),
 		Fix:     p.fix(c),
 		Next:    "dwell show REC --slowest 3 shows the connections of single requests",
 		Lead:    "connections to " + p.peer + " serve one request only",
@@ -149,9 +152,9 @@ func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of the connections that requests opened served one request only", diagnosis.ShareOf(int64(n), int64(p.opened))),
 			{What: "calls on such a connection", Value: int64(p.calls) * 1000 / int64(max(1, n)), Unit: diagnosis.UnitRatio},
-			diagnosis.Count("of them closed by us when the request was over", p.ended),
-			diagnosis.Count("of them opened while another one to that peer was open and idle", p.beside),
-			diagnosis.Count("credential calls that go with them", len(p.fetches)),
+			diagnosis.Count("of these connections closed by our side when the request was over", p.ended),
+			diagnosis.Count("of these connections opened while another one to that peer was open and idle", p.beside),
+			diagnosis.Count("credential calls that go with these connections", len(p.fetches)),
 		},
 	}
 }

@@ -63,12 +63,12 @@ func testColdStart(c *diagnosis.Case) diagnosis.Result {
 		late := y.known && y.last < 2*y.first
 		switch {
 		case y.slow > 0 && !y.known:
-			res.Undecided = "calls of " + y.of.Endpoint + " are slow at first, but when the process began is not known"
+			res.Undecided = "requests of " + y.of.Endpoint + " are slow at first, but when the process began is not known"
 		case y.slow > 0 && y.lasts():
 			res.Candidates = append(res.Candidates, y.candidate(c))
 		case late && y.first < coldOld && y.uneven(c):
-			res.Undecided = "the recording began " + diagnosis.Human(y.first) + " after the process and shows " + diagnosis.Human(y.last-y.first) +
-				" of it: too late and too short to see whether calls of " + y.of.Endpoint + " become faster"
+			res.Undecided = "the recording began " + diagnosis.Human(y.first) + " after the process started and covers " + diagnosis.Human(y.last-y.first) +
+				": too late and too short to see whether requests of " + y.of.Endpoint + " become faster"
 		}
 	}
 	if a := absences(c); len(a.spans) > 0 {
@@ -78,7 +78,7 @@ func testColdStart(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = ""
 	}
 	if most == nil {
-		res.Lead = "no endpoint was called " + diagnosis.Thousands(scanCalls) + " times"
+		res.Lead = "no endpoint got " + diagnosis.Thousands(scanCalls) + " requests"
 		return res
 	}
 	res.Evidence, res.Lead = most.evidence(), most.lead()
@@ -228,50 +228,55 @@ func (y *youth) lead() string {
 	takes := "requests take " + diagnosis.Human(y.young) + " at first and " + diagnosis.Human(y.later) + " later"
 	switch {
 	case y.queued:
-		return takes + ", most of that before they were read: they were in a queue"
+		return takes + ", mostly because they waited in a queue before they were read"
 	case y.known && y.slow > 0 && !y.lasts():
 		return "slow requests end " + diagnosis.Human(y.until) + " after the process began, " + diagnosis.Human(y.until-y.first) +
-			" into what was recorded of it (bound a third of that age)"
+			" into the recording (threshold: a third of that age)"
 	case y.known && y.first >= coldOld:
-		return takes + "; the process was " + diagnosis.Human(y.first) + " old (bound " + diagnosis.Human(coldOld) + ")"
+		return takes + "; the process was " + diagnosis.Human(y.first) + " old (threshold " + diagnosis.Human(coldOld) + ")"
 	}
-	return takes + " (bound 2 x, or that nine of ten of the first calls take longer than half of the later ones)"
+	return takes + " (threshold: 2 x, or nine of ten of the first requests above the later median)"
 }
 
 func (y *youth) evidence() []diagnosis.Evidence {
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("median of the first calls of "+y.of.Endpoint, y.young).On(y.order),
-		diagnosis.NS("median of the later half of them", y.later),
+		diagnosis.NS("median of the first requests of "+y.of.Endpoint, y.young).On(y.order),
+		diagnosis.NS("median of the later half of the requests", y.later),
 	}
 	if y.above > 0 {
-		ev = append(ev, diagnosis.Part("of the first calls take longer than half of the later ones", y.above).Against(int64(diagnosis.Whole*9/10)))
+		ev = append(ev, diagnosis.Part("of the first requests take longer than the later median", y.above).Against(int64(diagnosis.Whole*9/10)))
 	} else {
 		ev[0] = ev[0].Against(int64(2 * y.later))
 	}
 	if y.known {
 		ev = append(ev,
-			diagnosis.NS("age of the process at the first of them", y.first).Against(int64(coldOld)),
-			diagnosis.NS("age of the process at the last of them", y.last))
+			diagnosis.NS("age of the process at the first request", y.first).Against(int64(coldOld)),
+			diagnosis.NS("age of the process at the last request", y.last))
 	}
 	return ev
 }
 
 func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
-	spans, most := y.over(c), y.mostly(c)
-	title := "Requests are slow while the process is young: until " + diagnosis.Human(y.until) + " after it began " + y.of.Endpoint + " takes " +
-		diagnosis.Human(y.young) + ", later " + diagnosis.Human(y.later)
+	more := y.more(c)
+	causes, most := more.most(), y.mostly(c)
+	title := "In the first " + diagnosis.Human(y.until) + " of the process " + y.of.Endpoint + " takes " +
+		diagnosis.Human(y.young) + ", later " + diagnosis.Human(y.later) + " (medians"
 	if len(y.others) > 0 {
-		title += ", without what programs beside it cost"
+		title += ", without the cost of other programs"
 	}
-	if coldWords[most].was != "" {
-		title += "; most of that is " + coldWords[most].was
+	title += ")"
+	if len(causes) > 0 {
+		title += "; the extra time is mostly " + causeWords[causes[0]]
+	}
+	if len(causes) > 1 {
+		title += " and " + causeWords[causes[1]]
 	}
 	r := &c.Requests[y.order[0]]
 	return diagnosis.Candidate{
-		Place: processName(c, r.Process), Title: title, Fix: cmp.Or(coldWords[most].fix, coldWords[timeline.CauseOnCPU].fix),
-		Next:  "record with dwell run from the start on, and look at dwell show REC --tree of the slow requests",
-		Spans: spans, Lead: y.lead(), Decide: coldDoubt(most),
-		Evidence: append(y.evidence(), diagnosis.NS("age until which calls are slow", y.until), diagnosis.Count("calls until then", y.slow)),
+		Place: processName(c, r.Process), Title: title, Fix: more.fix(),
+		Next:  "record from the start with dwell run, then see dwell show REC --tree for the slow requests",
+		Spans: y.over(c, more), Lead: y.lead(), Decide: coldDoubt(most),
+		Evidence: append(y.evidence(), diagnosis.NS("age of the process until which requests are slow", y.until), diagnosis.Count("requests until then", y.slow)),
 	}
 }
 
@@ -279,38 +284,49 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 // something unknown.
 func coldDoubt(most timeline.Cause) string {
 	if most == timeline.CauseUnknown {
-		return "record another start: what the slow calls mostly wait for is not known, and a queue that drains looks alike"
+		return "record another start: it is not known what the slow requests mostly wait for, and a queue that drains looks the same"
 	}
 	return ""
 }
 
-// over returns what slow calls take longer than later ones, from their beginnings, without what other programs cost.
-func (y *youth) over(c *diagnosis.Case) (out []diagnosis.Span) {
-	whole, more := []diagnosis.Span(nil), map[diagnosis.RequestID]Duration{}
+// over returns what slow calls take longer than later ones, without what other programs cost. It takes the time of
+// those causes first that slow calls have most more of.
+func (y *youth) over(c *diagnosis.Case, by moreTime) (out []diagnosis.Span) {
+	more := map[diagnosis.RequestID]Duration{}
 	for _, id := range y.order[:y.slow] {
-		whole, more[id] = append(whole, diagnosis.Span{Request: id, From: c.Requests[id].Start, To: c.Requests[id].End}), y.took[id]-y.later
+		more[id] = y.took[id] - y.later
 	}
-	for _, s := range diagnosis.Without(c.Merged(whole), y.others) {
-		if d := min(s.To.Sub(s.From), more[s.Request]); d > 0 {
-			out = append(out, diagnosis.Span{Request: s.Request, From: s.From, To: s.From + diagnosis.Time(d)})
-			more[s.Request] -= d
+	spent := y.spent(c, y.order[:y.slow])
+	for _, cause := range by.order() {
+		for _, s := range spent[cause] {
+			if d := min(s.To.Sub(s.From), more[s.Request]); d > 0 {
+				out = append(out, diagnosis.Span{Request: s.Request, From: s.From, To: s.From + diagnosis.Time(d)})
+				more[s.Request] -= d
+			}
 		}
 	}
 	return out
 }
 
-// mostly returns the cause of most of the slow calls' time, without what other programs cost.
-func (y *youth) mostly(c *diagnosis.Case) (most timeline.Cause) {
-	var by [timeline.NumCauses][]diagnosis.Span
-	for _, id := range y.order[:y.slow] {
+// spent returns the time of some calls by cause, without what other programs cost.
+func (y *youth) spent(c *diagnosis.Case, ids []diagnosis.RequestID) (by [timeline.NumCauses][]diagnosis.Span) {
+	for _, id := range ids {
 		for s := c.Requests[id].Segments(); s.Next(); {
 			by[s.Cause] = append(by[s.Cause], diagnosis.Span{Request: id, From: s.From, To: s.To})
 		}
 	}
+	for cause := range by {
+		by[cause] = diagnosis.Without(c.Merged(by[cause]), y.others)
+	}
+	return by
+}
+
+// mostly returns the cause of most of the slow calls' time, without what other programs cost.
+func (y *youth) mostly(c *diagnosis.Case) (most timeline.Cause) {
 	most = timeline.CauseUnknown
 	var longest Duration
-	for cause, spans := range by {
-		if d := diagnosis.Total(diagnosis.Without(c.Merged(spans), y.others)); d > longest {
+	for cause, spans := range y.spent(c, y.order[:y.slow]) {
+		if d := diagnosis.Total(spans); d > longest {
 			most, longest = timeline.Cause(cause), d
 		}
 	}
@@ -327,17 +343,35 @@ func processName(c *diagnosis.Case, id recording.ProcessID) string {
 	return "a process"
 }
 
-// coldWords says what young processes spend their requests' time on, and what helps.
-var coldWords = map[timeline.Cause]struct{ was, fix string }{
-	timeline.CauseOnCPU:           {"computing", "warm the service up before it takes requests: let it be ready only once its code is compiled and its caches are filled"},
-	timeline.CauseRunnable:        {"waiting for a processor", "work off what is due after a start with a few workers at a time, and before the service is ready, so that requests need not queue behind it"},
-	timeline.CauseLock:            {"waiting for a lock", "do what is done once before the service is ready, not in the first requests"},
-	timeline.CauseCondition:       {"waiting for other threads", "do what is done once before the service is ready, not in the first requests"},
-	timeline.CausePool:            {"waiting for a pool", "fill pools before the service is ready (minimum sizes, not just maximum ones)"},
-	timeline.CauseRemote:          {"waiting for peers", "open connections and fill caches before the service is ready"},
-	timeline.CauseDisk:            {"waiting for a disk", "read what is needed before the service is ready"},
-	timeline.CausePageFault:       {"page faults", "touch what is mapped before the service is ready (MAP_POPULATE, madvise)"},
-	timeline.CauseGC:              {"the collector's pauses", "start with the heap that is needed later (-Xms)"},
-	timeline.CauseEventLoop:       {"waiting for the event loop", "do what is done once before the service is ready, not in the first requests"},
-	timeline.CauseInterpreterLock: {"waiting for the interpreter lock", "do what is done once before the service is ready, not in the first requests"},
+// more compares the slow calls with the later ones.
+func (y *youth) more(c *diagnosis.Case) (by moreTime) {
+	later := y.order[max(y.slow, len(y.order)/2):]
+	slow, after := y.spent(c, y.order[:y.slow]), y.spent(c, later)
+	for cause := range by {
+		by[cause] = diagnosis.Total(slow[cause])/Duration(max(1, y.slow)) - diagnosis.Total(after[cause])/Duration(max(1, len(later)))
+	}
+	return by
+}
+
+// fix is the advice for the cause that adds most.
+func (m *moreTime) fix() string {
+	return cmp.Or(coldFixes[m.order()[0]], coldFixes[timeline.CauseOnCPU])
+}
+
+// coldOnce is the advice for what is done once, and by the first requests.
+const coldOnce = "do one-time work before the service reports ready, not in the first requests"
+
+// coldFixes says what helps, by what young processes spend their requests' time on.
+var coldFixes = map[timeline.Cause]string{
+	timeline.CauseOnCPU:           "warm the service up before it takes requests: it should report ready only when its code is compiled and its caches are filled",
+	timeline.CauseRunnable:        "do the work that is due after a start with a few threads at a time, before the service reports ready, so that requests need not queue behind it",
+	timeline.CauseLock:            coldOnce,
+	timeline.CauseCondition:       coldOnce,
+	timeline.CausePool:            "fill pools before the service reports ready (minimum sizes, not only maximum ones)",
+	timeline.CauseRemote:          "open connections and fill caches before the service reports ready",
+	timeline.CauseDisk:            "read what is needed before the service reports ready",
+	timeline.CausePageFault:       "touch mapped memory before the service reports ready (MAP_POPULATE, madvise)",
+	timeline.CauseGC:              "start with the heap size that is needed later (-Xms)",
+	timeline.CauseEventLoop:       coldOnce,
+	timeline.CauseInterpreterLock: coldOnce,
 }

@@ -99,7 +99,7 @@ func multiplexed(c *diagnosis.Case) string {
 	if closed[most] < manyMultiplexed {
 		return ""
 	}
-	return diagnosis.Thousands(int64(closed[most])) + " connections of HTTP/2 to " + most + " were opened and closed again, each of which could carry many calls at once: what they take is not seen, as calls over HTTP/2 are not"
+	return diagnosis.Thousands(int64(closed[most])) + " HTTP/2 connections to " + most + " were opened and closed again, although one can carry many concurrent calls: their cost is not known, because dwell does not see calls over HTTP/2"
 }
 
 // churns finds the churn of each peer. Each process has a pool of its own; the losses are added up.
@@ -242,7 +242,7 @@ func discards(c *diagnosis.Case) map[recording.ConnID]bool {
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	n, others := len(ch.churned), ""
 	if had := ch.opened(c) - n; had > 0 && had != ch.needed {
-		others = "; " + diagnosis.Thousands(int64(had)) + " more needed one anyway"
+		others = "; " + diagnosis.Thousands(int64(had)) + " more calls needed a new one"
 	}
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
 	setup := setupSpans(c, ch)
@@ -256,33 +256,33 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	end := endings(c, ch)
 	closer, fix := end.story(runtimeOf(c, ch.process))
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
+		diagnosis.NS("mean time of look-up, connect and TLS in such a call", ch.setup/Duration(n)),
 		diagnosis.NS("mean time of such a call", ch.took/Duration(n)),
-		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
-		diagnosis.Count("of these calls have enough like them on reused connections to compare our own work; the saving is a lower bound unless all have", known).Against(int64(n)),
-		diagnosis.Count("sockets in TIME-WAIT on this host after a minute of this", end.timeWait),
-		diagnosis.Count("calls on a connection opened needlessly", n),
-		diagnosis.Count("connections that would have been enough", ch.needed),
+		diagnosis.NS("mean wait of a request for an event loop that is busy opening connections", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
+		diagnosis.Count("of these calls can be compared with calls on reused connections; if not all can, the saving is a lower bound", known).Against(int64(n)),
+		diagnosis.Count("sockets in TIME-WAIT on this host after a minute at this rate", end.timeWait),
+		diagnosis.Count("calls that opened a connection needlessly", n),
+		diagnosis.Count("kept connections that would have been enough", ch.needed),
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),
-		diagnosis.Count("source ports used by these", end.ports),
-		diagnosis.Count("connections closed first by us", end.us),
-		diagnosis.Count("closed first by the peer right after its answer", end.peer),
-		diagnosis.Count("closed first by the peer after an idle second", end.idle),
+		diagnosis.Count("source ports used by these connections", end.ports),
+		diagnosis.Count("connections closed first by our side", end.us),
+		diagnosis.Count("connections closed first by the peer right after its answer", end.peer),
+		diagnosis.Count("connections closed first by the peer after an idle second", end.idle),
 	}
 	if end.ourIdle > 0 {
-		ev = append(ev, diagnosis.Count("connections closed first by us after an idle second", end.ourIdle))
+		ev = append(ev, diagnosis.Count("connections closed first by our side after an idle second", end.ourIdle))
 	}
 	if ch.piled > 0 {
-		ev = append(ev, diagnosis.Count("of these calls found none idle only because calls pile up behind the set-up of others", ch.piled))
+		ev = append(ev, diagnosis.Count("of these calls found no idle connection only because calls pile up behind others that open one", ch.piled))
 	}
 	if ch.sessions > 0 { // most of the time that such a connection takes
-		ev = slices.Insert(ev, 0, diagnosis.NS("mean time until the session on such a connection is open", ch.opening/Duration(ch.sessions)))
+		ev = slices.Insert(ev, 0, diagnosis.NS("mean time to open a session on such a connection", ch.opening/Duration(ch.sessions)))
 		fix = sessionFix(runtimeOf(c, ch.process))
 	}
 	return diagnosis.Candidate{
 		Place: ch.peer,
-		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + ") needlessly, as " + diagnosis.Thousands(int64(ch.needed)) + " kept open (no more would be in flight at once) would do" + calledIn(c, ch.calls) + "; " + closer,
+		Title: "Calls to " + ch.peer + madeIn(c, ch.calls) + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
+			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + others + ") needlessly, because " + diagnosis.Plural(ch.needed, "kept connection") + " would be enough; " + closer,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    spans,

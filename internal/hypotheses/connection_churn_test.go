@@ -18,7 +18,7 @@ func TestConnectionsOfHTTP2LeaveItOpen(t *testing.T) {
 		closed recording.Time
 		want   string
 	}{
-		{40, 900, "40 connections of HTTP/2 to 10.0.0.2:443 were opened and closed again"},
+		{40, 900, "40 HTTP/2 connections to 10.0.0.2:443 were opened and closed again"},
 		{40, recording.NoTime, ""},
 		{3, 900, ""},
 	} {

@@ -85,18 +85,18 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place: callName(t.shape),
-		Title: "Connections to " + t.peer + " are tried (" + t.operation + ") before each use, and the request waits for it: " + diagnosis.Plural(len(t.calls), "call") + " in " +
+		Title: "Connections to " + t.peer + " are tested (" + t.operation + ") before each use, and the request waits for the test: " + diagnosis.Plural(len(t.calls), "call") + " in " +
 			diagnosis.Thousands(int64(t.requests)) + " of " + diagnosis.Plural(len(c.Overall.Requests), "request") + ", " + diagnosis.Human(p50) + " each" + calledIn(c, t.calls),
 		Fix:     untriedFix(runtimeOf(c, c.Calls[t.calls[0]].Process)),
 		Next:    "dwell show REC --slowest 3 shows the calls of single requests",
-		Lead:    "trying connections to " + t.peer + " before their use takes " + diagnosis.Percent(share) + " of all request time",
+		Lead:    "testing connections to " + t.peer + " before their use takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:   saved,
 		AtLeast: true, // what is computed to ask cannot be told from other work
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Count("calls that only ask whether a connection works, right before it is used", len(t.calls)),
+			diagnosis.Count("calls that only test a connection right before its use", len(t.calls)),
 			diagnosis.Count("requests that wait for them", t.requests),
 			diagnosis.NS("p50 of such a call", p50),
-			diagnosis.Part("of all request time waits for them", share),
+			diagnosis.Part("of all request time is spent waiting for them", share),
 		},
 	}
 }
@@ -104,11 +104,11 @@ func (t *tested) candidate(c *diagnosis.Case) diagnosis.Candidate {
 // untriedFix says how connections are used without a test, in a runtime's own words.
 func untriedFix(rt recording.Runtime) string {
 	how := map[recording.Runtime]string{
-		recording.RuntimePython: ": pool_recycle in place of pool_pre_ping (SQLAlchemy), health_check_interval (redis-py)",
-		recording.RuntimeJVM:    ": testWhileIdle in place of testOnBorrow (DBCP, Tomcat, Jedis), HikariCP without connectionTestQuery",
+		recording.RuntimePython: ": pool_recycle instead of pool_pre_ping (SQLAlchemy), health_check_interval (redis-py)",
+		recording.RuntimeJVM:    ": testWhileIdle instead of testOnBorrow (DBCP, Tomcat, Jedis), HikariCP without connectionTestQuery",
 		recording.RuntimeRuby:   " (newer versions of Active Record do)",
 	}
-	return "try only connections that were idle for long, or beside the requests, and call again where one turns out to be closed" + how[rt]
+	return "test only connections that were idle for long, or test them in the background, and repeat a call whose connection turns out to be closed" + how[rt]
 }
 
 // bound reports whether a call on a session can begin only after another one has ended: both are in one transaction, or

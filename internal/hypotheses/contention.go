@@ -207,7 +207,7 @@ func (k *contention) shared(c *diagnosis.Case) bool {
 // heldBy says who has the lock, to follow its name.
 func (k *contention) heldBy(c *diagnosis.Case) string {
 	if k.shared(c) {
-		return ", got by " + k.holder(c)
+		return ", fetched by " + k.holder(c)
 	}
 	return ", held by " + k.holder(c)
 }
@@ -215,13 +215,13 @@ func (k *contention) heldBy(c *diagnosis.Case) string {
 // named says which lock, to follow a verb.
 func (k *contention) named(c *diagnosis.Case) string {
 	if k.name == "" {
-		return "a lock that is not known"
+		return "a lock that dwell could not identify"
 	}
 	if k.shared(c) {
-		return "what another request gets in " + k.name
+		return "a result that another request fetches in " + k.name
 	}
 	if k.through != "" && k.through != k.name {
-		return "the lock in " + k.name + ", or for that in " + k.through + " behind those who do"
+		return "the lock in " + k.name + ", or for the one in " + k.through + " behind threads that wait for it"
 	}
 	return "the lock in " + k.name
 }

@@ -88,9 +88,9 @@ func (k *contention) holder(c *diagnosis.Case) string {
 	}
 	switch name, _ := families.most(); {
 	case len(by) == 0 && runtimeOf(c, k.process(c)) == recording.RuntimeGo:
-		return "a goroutine that is not known"
+		return "an unknown goroutine"
 	case len(by) == 0:
-		return "a thread that is not known"
+		return "an unknown thread"
 	case goroutines(c, by):
 		return diagnosis.Plural(len(by), "goroutine") + " in turn"
 	case name == "":
@@ -110,14 +110,14 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 		length++
 	}
 	ev := []diagnosis.Evidence{
-		whose(c, spansOf(k.stays)).inRequest("mean wait of a request", " for it", k.total),
-		diagnosis.Part("of all request time waits for it", share),
+		whose(c, spansOf(k.stays)).inRequest("mean wait for it per request", "", k.total),
+		diagnosis.Part("of all request time is spent waiting for it", share),
 		diagnosis.Part("of that time the holder is known", diagnosis.ShareOf(int64(k.known()), int64(k.total))),
-		diagnosis.Part("of that time the holder is on a CPU or ready to be", diagnosis.ShareOf(int64(k.by[deedCPU]), int64(k.total))),
-		diagnosis.Part("of that time the holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total))),
-		diagnosis.Count("waiters at once at most", k.queue.most),
-		{What: "waiters at once where there is one", Value: int64(k.queue.tenths) * 100, Unit: diagnosis.UnitRatio},
-		diagnosis.NS("mean time that one had it while others waited", have/Duration(max(1, length))),
+		diagnosis.Part("of that time the holder computes or waits for a processor", diagnosis.ShareOf(int64(k.by[deedCPU]), int64(k.total))),
+		diagnosis.Part("of that time the holder itself waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total))),
+		diagnosis.Count("waiters at the same time at most", k.queue.most),
+		{What: "mean number of waiters while anyone waits", Value: int64(k.queue.tenths) * 100, Unit: diagnosis.UnitRatio},
+		diagnosis.NS("mean time that one holder had it while others waited", have/Duration(max(1, length))),
 	}
 	if k.queue.families > 1 {
 		ev = append(ev, diagnosis.Count("thread pools wait behind one holder ("+strings.Join(k.queue.names[:min(4, len(k.queue.names))], ", ")+")", k.queue.families))
@@ -187,7 +187,7 @@ func waitedIn(c *diagnosis.Case, d *deed) string {
 		return aTimer
 	}
 	if d.syscall != "" && writing(c, d) {
-		return "whoever reads what is written (" + d.syscall + ")"
+		return "the reader of what it writes (" + d.syscall + ")"
 	}
 	if d.syscall != "" {
 		return "a socket or file (" + d.syscall + ")"

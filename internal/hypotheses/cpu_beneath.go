@@ -113,7 +113,7 @@ func tellsMost(c *diagnosis.Case, list []sampling, alike func() bool) (at *benea
 
 // onceFix advises to make once what a function makes, before another fix.
 func (b *beneathOf) onceFix(fix string) string {
-	return "if what " + b.name + " makes is the same for each request, make it once and keep it; else " + fix
+	return "if the result of " + b.name + " is the same for every request, compute it once and keep it; otherwise " + fix
 }
 
 // nameBeneath adds to a candidate the function that has half of the samples of an endpoint's requests beneath it and
@@ -125,14 +125,14 @@ func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *d
 	}
 	share := diagnosis.ShareOf(int64(at.samples), int64(len(list)))
 	if place := at.place(c); !strings.HasPrefix(cd.Place, at.name+" (") && place != cd.Place {
-		cd.Title += "; " + diagnosis.Percent(share) + " beneath " + place
+		cd.Title += "; " + diagnosis.Percent(share) + " in and beneath " + place
 	}
 	if makes {
-		cd.Title += ", for about as long in each request"
+		cd.Title += ", about as long in each request"
 		cd.Fix = at.onceFix(cd.Fix)
-		cd.Next = "see whether what " + at.name + " makes depends on the request"
+		cd.Next = "see whether the result of " + at.name + " depends on the request"
 	}
-	cd.Evidence = append(cd.Evidence, diagnosis.Part("of the sampled CPU time is beneath "+at.name, share))
+	cd.Evidence = append(cd.Evidence, diagnosis.Part("of the sampled CPU time is in and beneath "+at.name, share))
 }
 
 // alike reports whether an endpoint's requests compute for about as long each.

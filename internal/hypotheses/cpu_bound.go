@@ -40,7 +40,7 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 		cd := cpuAt(c, &c.Symptoms[i], by[i], own)
 		nameCode(c, &c.Symptoms[i], sampled, &cd)
 		if cd.May = putOff[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.May)), int64(c.Time())) >= c.Worth {
-			cd.Title += "; that takes " + meanWords(c, cd.May) + " longer, as other programs have the processors meanwhile"
+			cd.Title += "; this takes " + meanWords(c, cd.May) + " longer because other programs use the processors meanwhile"
 		}
 		res.Candidates = append(res.Candidates, cd)
 	}
@@ -51,7 +51,7 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	if len(spans) == 0 {
 		res.Lead = "no request was seen to compute"
 	}
-	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share)}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is spent computing (own CPU)", share)}
 	return res
 }
 
@@ -62,15 +62,15 @@ func waitBehind(c *diagnosis.Case, list []diagnosis.Candidate) {
 	add := func(waits Duration, what string) bool {
 		share := diagnosis.ShareOf(int64(waits), int64(c.Time()))
 		if share >= c.Worth {
-			words += "; for another " + diagnosis.Percent(share) + " of all request time requests wait for " + what
+			words += "; another " + diagnosis.Percent(share) + " of all request time is spent waiting for " + what
 		}
 		return share >= c.Worth
 	}
 	behind := behindComputing(c)
-	if !add(diagnosis.Total(behind), "a processor while all of them do such work") {
+	if !add(diagnosis.Total(behind), "a processor while all processors compute for other requests") {
 		behind = nil
 	}
-	add(behindComputingLoops(c), "their event loop while it does such work")
+	add(behindComputingLoops(c), "the event loop while it computes for other requests")
 	for i := range list {
 		cd := &list[i]
 		if s := &c.Symptoms[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.Spans)), int64(s.Mean)*int64(len(s.Requests))) < c.Worth {
@@ -94,13 +94,13 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	if most == nil {
 		why := "too few stacks were sampled to name code"
 		if at.samples >= fewSamples {
-			why = "no code was sampled most of all"
+			why = "no place in the code stands out in the samples"
 		}
-		cd.Next = "profile the service (" + profilers(c, s) + ") during the same load: " + why
+		cd.Next = "profile the service (" + profilers(c, s) + ") under the same load: " + why
 		return
 	}
 	cd.Place = most.place(c)
-	cd.Title += ", most of all in " + cd.Place + ", " + at.counted(most, "it")
+	cd.Title += "; " + at.counted(c, most, "the CPU time is")
 	cd.Evidence = append(cd.Evidence, at.evidence(c)...)
 	nameBeneath(c, s, sampled.list(s.Requests), cd)
 	ordinary, slow := spotsIn(c, sampled.list(s.Ordinary)), spotsIn(c, sampled.list(s.Slow))
@@ -157,7 +157,7 @@ func whileUnread(c *diagnosis.Case, s *diagnosis.Symptom) string {
 	if share < diagnosis.Whole/100 {
 		return ""
 	}
-	return " (and " + diagnosis.Percent(share) + " before its data is read)"
+	return " (and " + diagnosis.Percent(share) + " in the kernel before its data is read)"
 }
 
 func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per []Duration) diagnosis.Candidate {
@@ -175,19 +175,19 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 		strand = c.Requests[s.Slow[len(s.Slow)-1]].Strand
 	}
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
-	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work" + whileUnread(c, s)
+	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time computing" + whileUnread(c, s)
 	if 2*slow >= 3*ordinary && 2*(slow-ordinary) >= longer {
-		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
+		title = "Slow requests compute longer: " + diagnosis.Human(slow) + " on average, ordinary ones " + diagnosis.Human(ordinary)
 	}
 	return diagnosis.Candidate{
 		Place: threadName(c, strand),
 		Title: title,
-		Fix:   "make the request's own code cheaper, or do part of it before or after the request",
-		Next:  "dwell show REC --tree shows the functions that the time goes to",
+		Fix:   "make this code cheaper, or do part of its work before or after the request",
+		Next:  "dwell show REC --tree shows which functions take the time",
 		Spans: spans,
-		Lead:  "own CPU is " + diagnosis.Percent(share) + " of an ordinary request",
+		Lead:  "computing takes " + diagnosis.Percent(share) + " of an ordinary request",
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of p50 is own CPU", share).On(s.Ordinary),
+			diagnosis.Part("of an ordinary request's time is own CPU", share).On(s.Ordinary),
 			diagnosis.NS("own CPU of an ordinary request", ordinary).On(s.Ordinary),
 			diagnosis.NS("own CPU of a slow request", slow).On(s.Slow),
 		},

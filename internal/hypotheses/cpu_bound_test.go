@@ -100,15 +100,15 @@ func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
 		says   string
 		asks   bool
 	}{
-		{"parsed each time", same, parsing, "beneath render.(*Pages).loadAll (render.go:70), for about as long in each request", true},
+		{"parsed each time", same, parsing, "beneath render.(*Pages).loadAll (render.go:70), about as long in each request", true},
 		{"parsed, more or less", varied, parsing, "beneath render.(*Pages).loadAll (render.go:70)", false},
-		{"a language's own library, in native code", varied, pydoc, "in ModuleScanner.run (pydoc.py:2195), 100 % of it (81 % to 100 % by 16 samples)", false},
-		{"nothing is known to be the service's", same, installed, "in BcryptAuth.check (auth.py:187), 100 % of it (81 % to 100 % by 16 samples)", false},
+		{"a language's own library, in native code", varied, pydoc, "; 100 % of the CPU time is in ModuleScanner.run (pydoc.py:2195) (16 samples: 81 % to 100 %)", false},
+		{"nothing is known to be the service's", same, installed, "; 100 % of the CPU time is in BcryptAuth.check (auth.py:187) (16 samples: 81 % to 100 %)", false},
 		{"rendered", same, parsing[3:], "beneath render.(*Pages).Write (render.go:60)", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := computed(t, c.of, c.frames...)
-			if !strings.HasSuffix(f.Title, c.says) || strings.Contains(f.Fix, "make it once") != c.asks {
+			if !strings.HasSuffix(f.Title, c.says) || strings.Contains(f.Fix, "compute it once") != c.asks {
 				t.Errorf("%s\n%s", f.Title, f.Fix)
 			}
 		})

@@ -16,8 +16,8 @@ func TestCodeThatComputesIsNamed(t *testing.T) {
 		in, told    string // by request (the first twelve are ordinary or slow): the function in which it is sampled
 		title, next string
 	}{
-		{"ABABABABABABAAAAAAAA", "tie, then A", "most of all in main.A, 70 % of it", "dwell show"},
-		{"ABABABABABABABABABAB", "tie", "", "no code was sampled most of all"},
+		{"ABABABABABABAAAAAAAA", "tie, then A", "; 70 % of the CPU time is in main.A (20 samples: ", "dwell show"},
+		{"ABABABABABABABABABAB", "tie", "", "no place in the code stands out"},
 		{"AAAAAA", "few", "", "too few stacks were sampled"},
 	} {
 		tl := &timeline.Timeline{

@@ -113,14 +113,14 @@ func testCredentialFetch(c *diagnosis.Case) diagnosis.Result {
 		return window{k.Start, k.End}
 	}))
 	if len(sealed) > 0 {
-		res.Hidden, res.Hides = append(res.Hidden, sealed...), "is calls; TLS hides whether for credentials"
+		res.Hidden, res.Hides = append(res.Hidden, sealed...), "is spent in calls, and TLS hides whether they fetch credentials"
 	}
 	_, share := perMean(c, total)
 	res.Evidence = []diagnosis.Evidence{
-		diagnosis.Part("of all request time fetches credentials", share),
+		diagnosis.Part("of all request time is spent fetching credentials", share),
 		diagnosis.Count("credential calls in requests", calls),
 		diagnosis.Count("credential calls outside of any request", ahead),
-		diagnosis.Count("calls of which it is known what they ask", seen),
+		diagnosis.Count("calls whose operation is known", seen),
 	}
 	switch {
 	case len(c.Calls) == 0:
@@ -145,13 +145,13 @@ func fetchAt(c *diagnosis.Case, f *fetches, spans []diagnosis.Span) diagnosis.Ca
 		Title: "Requests fetch credentials from " + f.from() + ": " + diagnosis.Plural(n, "call") + " in " + diagnosis.Thousands(int64(f.requests)) + " of " +
 			diagnosis.Plural(all, "request") + ", " + diagnosis.Human(p50) + " each, " + diagnosis.Percent(share) + " of all request time" + calledIn(c, f.calls),
 		Fix:     credentialFix(runtimeOf(c, f.process), f.operation),
-		Next:    "dwell show REC --slowest 3 shows the calls of single requests and, with stacks, who makes them",
+		Next:    "dwell show REC --slowest 3 shows the calls of single requests and, if stacks are recorded, the code that makes them",
 		Lead:    "fetching credentials from " + f.from() + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:   spans,
 		AtLeast: true,
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of requests fetch credentials there", diagnosis.ShareOf(int64(f.requests), int64(all))),
-			diagnosis.Part("of all request time fetches credentials there", share),
+			diagnosis.Part("of all request time is spent fetching credentials there", share),
 			{What: "such calls in a request", Value: int64(n) * 1000 / int64(max(1, all)), Unit: diagnosis.UnitRatio},
 			diagnosis.NS("p50 of such a call", p50),
 			diagnosis.Count("such calls outside of any request", f.ahead),

@@ -29,7 +29,7 @@ func besideRequests(rt recording.Runtime) string {
 	case recording.RuntimeNode:
 		return "from a timer"
 	case recording.RuntimeGo:
-		return "in a goroutine of its own"
+		return "in a separate goroutine"
 	}
 	return "on another thread"
 }
@@ -79,17 +79,17 @@ func awsClientFix(rt recording.Runtime) string {
 // token, the SDKs for credentials. It follows the general advice.
 func refreshFix(rt recording.Runtime, from string) string {
 	if fetchesToken(from) {
-		return ". Fetch the token ahead of its expires_in " + besideRequests(rt) + "; clients take it to be over some seconds before: one that lives no longer is fetched each time"
+		return ". Fetch the token ahead of its expires_in " + besideRequests(rt) + "; clients treat a token as expired some seconds early: one that lives no longer is fetched each time"
 	}
 	switch rt {
 	case recording.RuntimeRuby:
-		return ". Newer versions of aws-sdk-core do that for AssumeRoleWebIdentityCredentials, ECSCredentials and InstanceProfileCredentials; a provider of one's own includes Aws::RefreshingCredentials and sets @async_refresh"
+		return ". Newer versions of aws-sdk-core do that for AssumeRoleWebIdentityCredentials, ECSCredentials and InstanceProfileCredentials; your own provider can include Aws::RefreshingCredentials and set @async_refresh"
 	case recording.RuntimeJVM:
-		return ". AWS SDK v2: asyncCredentialUpdateEnabled(true) on the provider's builder; v1: InstanceProfileCredentialsProvider.createAsyncRefreshingProvider(true), STSAssumeRoleSessionCredentialsProvider refreshes ahead by itself"
+		return ". AWS SDK v2: asyncCredentialUpdateEnabled(true) on the provider's builder; v1: InstanceProfileCredentialsProvider.createAsyncRefreshingProvider(true), STSAssumeRoleSessionCredentialsProvider already refreshes ahead"
 	case recording.RuntimeGo:
-		return ". aws.CredentialsCache: set ExpiryWindow (and ExpiryWindowJitterFrac), and call Retrieve from a goroutine of its own before it passes"
+		return ". aws.CredentialsCache: set ExpiryWindow (and ExpiryWindowJitterFrac), and call Retrieve from a separate goroutine before it passes"
 	case recording.RuntimePython:
-		return ". botocore's RefreshableCredentials let one thread refresh 15 minutes ahead while others use what they have: use them instead of a cache of one's own"
+		return ". botocore's RefreshableCredentials let one thread refresh 15 minutes ahead while others use the old ones: use them instead of your own cache"
 	case recording.RuntimeNode:
 		return ". Let a timer call the provider ahead of the expiration it returned, or wrap it in memoize of @smithy/property-provider with an earlier expiry"
 	}

@@ -12,7 +12,7 @@ import (
 func delayedACK() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "delayed-ack",
-		Title: "The end of a message waits for an acknowledgement, in our socket or the peer's",
+		Title: "The end of a message waits for an acknowledgement (Nagle's algorithm and delayed acknowledgements), in our socket or the peer's",
 		Doc: "Nagle's algorithm and delayed acknowledgements wait for each other.\n\n" +
 			"Support: messages that are written in several pieces. The kernel keeps the last piece back until the other end has acknowledged those before (Nagle's algorithm), while the other end delays that acknowledgement, as a rule by 40 ms, " +
 			"in the hope of something to send it with. This covers answers to clients and the requests of calls. When the last byte left the socket is known once the other end sends something again on the connection. A peer may keep back the " +
@@ -28,9 +28,9 @@ func delayedACK() diagnosis.Hypothesis {
 
 func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 	res := testKept(c, keptWords{
-		part:  "of messages were kept back at their end for an acknowledgement",
-		none:  "was kept back at its end for an acknowledgement",
-		title: " on average after it was written: it is sent only once the piece before is acknowledged, and the other end delays that",
+		part:  "of messages had their last part held back until an acknowledgement came",
+		none:  "had its last part held back until an acknowledgement came",
+		title: ": Nagle's algorithm sends them only when the part before is acknowledged, and the other end delays its acknowledgements",
 		fix:   noDelayFix,
 		in:    func(k *keptEnd) bool { return k.kept == timeline.KeptNagle },
 	})
@@ -111,13 +111,13 @@ func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Cand
 	}
 	return &diagnosis.Candidate{
 		Place: "answers of " + peer,
-		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(callsTo(c, peer))) + " answers of " + peer + " comes " + diagnosis.Human(total/Duration(n)) +
-			" on average after their beginning: it is sent only once that is acknowledged, and Linux delays this by 40 ms",
-		Fix:   "have " + peer + " write head and body at once, or set TCP_NODELAY on the connections that it accepts",
-		Next:  "tcpdump of a connection to " + peer + " shows whether the end of an answer comes right after an acknowledgement without data",
+		Title: "The last part of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(callsTo(c, peer))) + " answers of " + peer + " arrives " + diagnosis.Human(total/Duration(n)) +
+			" on average after the first: Nagle's algorithm at the peer sends it only when the first part is acknowledged, and Linux delays acknowledgements by 40 ms",
+		Fix:   "have " + peer + " write head and body in one write, or set TCP_NODELAY on the connections that it accepts",
+		Next:  "tcpdump of a connection to " + peer + " shows whether the end of an answer follows right after an acknowledgement without data",
 		Spans: c.Merged(spans),
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of its answers that pause while they come do so once, for as long as an acknowledgement is delayed", diagnosis.ShareOf(int64(n), int64(len(a)))),
+			diagnosis.Part("of its answers that arrive with a pause have one pause, as long as a delayed acknowledgement", diagnosis.ShareOf(int64(n), int64(len(a)))),
 			diagnosis.NS("mean pause", total/Duration(n)),
 		},
 	}
@@ -126,7 +126,7 @@ func (a answersPaused) candidate(c *diagnosis.Case, peer string) *diagnosis.Cand
 // noDelayFix says how to send a message at once, in a runtime's own words.
 func noDelayFix(k *keptEnd, rt recording.Runtime) string {
 	if k.peer != "" {
-		const both = "write each request at once (one buffer, one write), or set TCP_NODELAY on the connections to "
+		const both = "write each request in one write (one buffer), or set TCP_NODELAY on the connections to "
 		return both + k.peer + map[recording.Runtime]string{
 			recording.RuntimePython: ": sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)",
 			recording.RuntimeNode:   ": socket.setNoDelay(), or cork() and uncork() around the writes",
@@ -135,7 +135,7 @@ func noDelayFix(k *keptEnd, rt recording.Runtime) string {
 			recording.RuntimeGo:     " (Go sets it: look for SetNoDelay(false))",
 		}[rt]
 	}
-	const both = "write head and body at once, or set TCP_NODELAY on accepted connections"
+	const both = "write head and body in one write, or set TCP_NODELAY on accepted connections"
 	switch rt {
 	case recording.RuntimePython:
 		return both + ": in http.server and socketserver, wbufsize = -1 or disable_nagle_algorithm = True in the handler's class"

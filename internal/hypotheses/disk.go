@@ -41,13 +41,13 @@ func testDisk(c *diagnosis.Case) diagnosis.Result {
 		Place: s.place(c),
 		Title: "Requests wait for a disk: " + meanWords(c, spansOf(s.stays)) + s.forFile() + s.from(),
 		Fix: fixFor(s.in, []advice{
-			{syncs, "sync fewer times: group several requests' writes into one, or sync outside of the request; a device with a power-safe cache"},
+			{syncs, "sync less often: group the writes of several requests into one sync, or sync outside of the request; or use a device with a power-safe cache"},
 			{[]string{"write", "pwrite64", "writev", "pwritev", "pwritev2"}, "write from another thread through a bounded queue, or raise vm.dirty_background_bytes so that writers are not throttled"},
-			{nil, "keep what is read in memory (page cache, a cache in the process), read ahead, or read from another thread"},
+			{nil, "keep the data in memory (page cache, a cache in the process), read ahead, or read from another thread"},
 		}),
 		Next: fixFor(s.in, []advice{
-			{syncs, "see whether each request has to sync by itself: one sync can be for all that come meanwhile; iostat -x 1 during the same load shows whether the device is busy"},
-			{nil, "iostat -x 1 and /proc/pressure/io during the same load show whether the device is busy"},
+			{syncs, "see whether each request has to sync for itself: one sync can serve all requests that arrive meanwhile; iostat -x 1 under the same load shows whether the device is busy"},
+			{nil, "iostat -x 1 and /proc/pressure/io under the same load show whether the device is busy"},
 		}),
 		Spans:    s.spans(c),
 		Evidence: ev,
@@ -81,7 +81,7 @@ func (y *syncing) evidence() []diagnosis.Evidence {
 	}
 	return []diagnosis.Evidence{
 		diagnosis.Count("syncs that requests wait for", y.syncs),
-		diagnosis.Part("of those is sleep; the rest is the kernel's work within them, and waiting for a processor", diagnosis.ShareOf(int64(y.asleep), int64(y.total))),
+		diagnosis.Part("of the syncs' time is sleep; the rest is the kernel's work and waiting for a processor", diagnosis.ShareOf(int64(y.asleep), int64(y.total))),
 	}
 }
 

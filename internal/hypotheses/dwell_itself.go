@@ -56,8 +56,8 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	}
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of a processor used by the recorder", used).Against(int64(recorderShare)),
-		diagnosis.Part("of the watched threads' CPU time is its programs", inside),
-		diagnosis.Part("of a processor used by its programs on those threads", ofOne).Against(int64(recorderShare)),
+		diagnosis.Part("of the watched threads' CPU time is spent in dwell's programs", inside),
+		diagnosis.Part("of a processor used by dwell's programs on those threads", ofOne).Against(int64(recorderShare)),
 		diagnosis.Count("facts lost", int(lost)),
 	}
 	res := diagnosis.Result{Evidence: ev, Lead: "dwell's programs take " + diagnosis.Percent(inside) + " of the service's CPU time"}
@@ -72,7 +72,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	}
 	decide := ""
 	if inside < plainlyOurs || ofOne < recorderShare {
-		decide = "compare the client's own latencies with and without dwell: this is an upper bound"
+		decide = "compare the client's own latencies with and without dwell: this cost is an upper bound"
 	}
 	spans := slices.Clone(ownSpans(c))
 	for i := range spans {
@@ -81,8 +81,8 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    "dwell",
-		Title:    "Recording slows the service down: " + diagnosis.Percent(inside) + " of its CPU time is dwell's programs in the kernel",
-		Fix:      "record for a shorter time or at a lower rate of requests; do not trust small differences in this recording",
+		Title:    "Recording slows the service down: " + diagnosis.Percent(inside) + " of its CPU time goes to dwell's programs in the kernel",
+		Fix:      "record for a shorter time or with less traffic; do not trust small differences in this recording",
 		Next:     "compare the client's own latencies with and without dwell",
 		Decide:   decide,
 		Spans:    spans,

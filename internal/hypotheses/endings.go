@@ -71,7 +71,7 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	switch {
 	case e.us+e.peer+e.idle == 0:
-		return "who closed them was not seen", reuseFix(rt)
+		return "it was not seen which side closes them", reuseFix(rt)
 	case e.idle > e.us+e.peer:
 		return "the peer closes them when idle", peerClosesFix(rt)
 	case 2*e.ourIdle > e.us && e.us >= e.peer:
@@ -80,21 +80,21 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	closer = "our side closes them first"
 	switch {
 	case e.peer > e.us && 10*e.us >= e.peer: // which side ends it first is chance
-		closer = "they are closed right after the answer, " + diagnosis.Thousands(int64(e.peer)) + " by the peer first, " + diagnosis.Thousands(int64(e.us)) + " by us"
+		closer = "connections are closed right after the answer, " + diagnosis.Thousands(int64(e.peer)) + " by the peer first and " + diagnosis.Thousands(int64(e.us)) + " by our side"
 	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
 	}
 	switch e.mostAsked() {
 	case timeline.EndByRequest:
-		return closer + ", as our requests ask for it (Connection: close)", reuseFix(rt) + "; let requests not ask (" + asksToClose(rt) + ")"
+		return closer + " because our requests ask for it (Connection: close)", reuseFix(rt) + "; do not ask for it (" + asksToClose(rt) + ")"
 	case timeline.EndByAnswer:
-		return closer + ", as the peer's answers ask for it (Connection: close)",
-			"let the peer, or the proxy before it, keep connections open (HTTP keep-alive); on our side: " + reuseFix(rt)
+		return closer + " because the peer's answers ask for it (Connection: close)",
+			"have the peer, or the proxy in front of it, keep connections open (HTTP keep-alive); on our side: " + reuseFix(rt)
 	case timeline.EndNotAsked:
-		return closer + ", unasked", reuseFix(rt)
+		return closer + ", although neither side asked for it", reuseFix(rt)
 	}
 	if e.peer > e.us && 2*e.sealed > e.us+e.peer+e.idle {
-		return closer + "; whether our requests or its answers ask for that is encrypted", "let our requests not ask for the close, if they do (" + asksToClose(rt) + "); if the peer's answers do (curl -v shows them), see its keep-alive setting; else " + reuseFix(rt)
+		return closer + "; TLS hides which side asks for it", "if our requests ask for the close (" + asksToClose(rt) + "), stop that; if the peer's answers do (curl -v shows them), see its keep-alive setting; otherwise " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }

@@ -17,18 +17,18 @@ func TestWhoEndsConnections(t *testing.T) {
 		end              ending
 		closer, fix, not string
 	}{
-		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer, as our requests ask for it (Connection: close)", "DisableKeepAlives", "curl -v"},
-		{ending{peer: 10, asked: asked(timeline.EndByAnswer)}, "the peer closes them right after its answer, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
-		{ending{peer: 10, asked: asked(timeline.EndNotAsked)}, "the peer closes them right after its answer, unasked", "one http.Client", "DisableKeepAlives"},
-		{ending{peer: 10, sealed: 10}, "the peer closes them right after its answer; whether our requests or its answers ask for that is encrypted", "curl -v", "let the peer"},
-		{ending{peer: 7, us: 3, sealed: 10}, "they are closed right after the answer, 7 by the peer first, 3 by us; whether our requests or its answers ask for that is encrypted", "curl -v", "let the peer"},
-		{ending{peer: 7, us: 3, asked: asked(timeline.EndByRequest)}, "they are closed right after the answer, 7 by the peer first, 3 by us, as our requests ask for it (Connection: close)", "DisableKeepAlives", "curl -v"},
+		{ending{peer: 10, asked: asked(timeline.EndByRequest)}, "the peer closes them right after its answer because our requests ask for it (Connection: close)", "DisableKeepAlives", "curl -v"},
+		{ending{peer: 10, asked: asked(timeline.EndByAnswer)}, "the peer closes them right after its answer because the peer's answers ask for it (Connection: close)", "have the peer", "DisableKeepAlives"},
+		{ending{peer: 10, asked: asked(timeline.EndNotAsked)}, "the peer closes them right after its answer, although neither side asked for it", "one http.Client", "DisableKeepAlives"},
+		{ending{peer: 10, sealed: 10}, "the peer closes them right after its answer; TLS hides which side asks for it", "curl -v", "have the peer"},
+		{ending{peer: 7, us: 3, sealed: 10}, "connections are closed right after the answer, 7 by the peer first and 3 by our side; TLS hides which side asks for it", "curl -v", "have the peer"},
+		{ending{peer: 7, us: 3, asked: asked(timeline.EndByRequest)}, "connections are closed right after the answer, 7 by the peer first and 3 by our side because our requests ask for it (Connection: close)", "DisableKeepAlives", "curl -v"},
 		{ending{peer: 10}, "the peer closes them right after its answer", "one http.Client", "curl -v"},
-		{ending{us: 10, asked: asked(timeline.EndByAnswer)}, "our side closes them first, as the peer's answers ask for it (Connection: close)", "let the peer", "DisableKeepAlives"},
+		{ending{us: 10, asked: asked(timeline.EndByAnswer)}, "our side closes them first because the peer's answers ask for it (Connection: close)", "have the peer", "DisableKeepAlives"},
 		{ending{us: 10}, "our side closes them first", "one http.Client", "DisableKeepAlives"},
-		{ending{us: 10, ourIdle: 9}, "our side closes them when idle", "IdleConnTimeout", "let the peer"},
+		{ending{us: 10, ourIdle: 9}, "our side closes them when idle", "IdleConnTimeout", "have the peer"},
 		{ending{idle: 10}, "the peer closes them when idle", "idle (keep-alive) timeout", "DisableKeepAlives"},
-		{ending{}, "who closed them was not seen", "one http.Client", "DisableKeepAlives"},
+		{ending{}, "it was not seen which side closes them", "one http.Client", "DisableKeepAlives"},
 	} {
 		closer, fix := c.end.story(recording.RuntimeGo)
 		if closer != c.closer || !strings.Contains(fix, c.fix) || strings.Contains(fix, c.not) {

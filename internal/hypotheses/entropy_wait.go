@@ -131,10 +131,10 @@ func (e *entropy) unseen(c *diagnosis.Case) []diagnosis.Span {
 func (e *entropy) evidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
 	_, share := perMean(c, total)
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of all request time waits for random numbers", share),
-		whose(c, slices.Concat(e.asleep, spansOf(e.queued))).inRequest("mean of it in a request", "", total),
-		diagnosis.Part("of it is a wait for a lock around their source", diagnosis.ShareOf(int64(total-diagnosis.Total(e.asleep)), int64(total))),
-		diagnosis.Count("sleeps of requests for the source itself", len(e.asleep)),
+		diagnosis.Part("of all request time is spent waiting for random numbers", share),
+		whose(c, slices.Concat(e.asleep, spansOf(e.queued))).inRequest("mean per request", "", total),
+		diagnosis.Part("of it is spent waiting for a lock around their source", diagnosis.ShareOf(int64(total-diagnosis.Total(e.asleep)), int64(total))),
+		diagnosis.Count("sleeps of requests in the source itself", len(e.asleep)),
 	}
 	if len(e.locks) > 0 {
 		ev = append(ev, e.locks[0].evidence(c)[2:]...)
@@ -156,12 +156,12 @@ func (e *entropy) candidate(c *diagnosis.Case, total Duration) diagnosis.Candida
 		rt = runtimeOf(c, k.process(c))
 		queue = "; they queue for " + k.named(c) + ", held by " + k.holder(c)
 		if k.mostly(deedEntropy) {
-			queue += " while sleeping for the source"
+			queue += " that sleeps in the source"
 		}
 	}
 	behind := ""
 	if all := diagnosis.Total(c.Merged(e.spans)); all > 2*total {
-		behind = ", and " + whose(c, e.spans).words(all-total) + " behind what waits for them"
+		behind = ", and " + whose(c, e.spans).words(all-total) + " behind threads that wait for them"
 	}
 	return diagnosis.Candidate{
 		Place:    place,
@@ -175,7 +175,7 @@ func (e *entropy) candidate(c *diagnosis.Case, total Duration) diagnosis.Candida
 
 func entropyFix(rt recording.Runtime) string {
 	if rt == recording.RuntimeJVM {
-		return "draw from a source that does not block: -Djava.security.egd=file:/dev/./urandom, or SecureRandom.getInstance(\"DRBG\"), one for each thread; ids that guard nothing: ThreadLocalRandom"
+		return "draw from a source that does not block: -Djava.security.egd=file:/dev/./urandom, or SecureRandom.getInstance(\"DRBG\"), one per thread; ids that guard nothing can use ThreadLocalRandom"
 	}
-	return "draw from a source that does not block (/dev/urandom, getrandom without GRND_RANDOM), draw more at once, or keep a generator for each thread; ids that guard nothing need no secret numbers"
+	return "draw from a source that does not block (/dev/urandom, getrandom without GRND_RANDOM), draw more bytes per call, or keep a generator per thread; ids that guard nothing need no secret numbers"
 }

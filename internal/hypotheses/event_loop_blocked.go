@@ -51,8 +51,8 @@ func testEventLoopBlocked(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Lead = blockedLead(c, len(loops), longest, behind)
 	res.Evidence = []diagnosis.Evidence{
-		diagnosis.Part("of all request time waits behind callbacks that hold a loop", diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))),
-		diagnosis.NS("longest time a loop did not turn to another socket", longest).Against(int64(c.LongHold)),
+		diagnosis.Part("of all request time is spent waiting behind callbacks that block an event loop", diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))),
+		diagnosis.NS("longest time that a loop turned to no other socket", longest).Against(int64(c.LongHold)),
 		diagnosis.Count("event loops", len(loops)),
 	}
 	return res
@@ -61,14 +61,14 @@ func testEventLoopBlocked(c *diagnosis.Case) diagnosis.Result {
 func blockedLead(c *diagnosis.Case, loops int, longest Duration, behind []diagnosis.Span) string {
 	switch bound := diagnosis.Human(c.LongHold); {
 	case loops == 0:
-		return "no thread served several requests at once (" + diagnosis.Plural(len(c.Overall.Requests), "request") + ")"
+		return "no thread served several requests concurrently (" + diagnosis.Plural(len(c.Overall.Requests), "request") + ")"
 	case len(behind) > 0:
 		return diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))) +
-			" of all request time waits behind callbacks longer than " + bound + ", or asleep for a peer or a timer"
+			" of all request time is spent waiting behind callbacks that compute for longer than " + bound + ", or sleep for a peer or a timer"
 	case longest < c.LongHold:
-		return "no callback held the loop longer than " + diagnosis.Human(longest) + " (bound " + bound + ")"
+		return "no callback blocked the loop longer than " + diagnosis.Human(longest) + " (threshold " + bound + ")"
 	default:
-		return "a callback held the loop for up to " + diagnosis.Human(longest) + ", but no request waited behind one longer than " + bound
+		return "a callback blocked the loop for up to " + diagnosis.Human(longest) + ", but no request waited behind one longer than " + bound
 	}
 }
 
@@ -231,17 +231,17 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		}
 		by[c.Requests[h.by].Endpoint] += h.took()
 	}
-	title := "The event loop is held by long callbacks while other requests wait"
+	title := "Long callbacks block the event loop while other requests wait"
 	switch who, _ := by.most(); {
 	case who != "" && by[who] >= beside:
-		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
+		title = "Long callbacks, mostly of " + who + ", block the event loop while other requests wait"
 	case beside > held/2:
-		title = "The event loop is held by long callbacks, most of all in turns of no request (timers, jobs beside requests), while requests wait"
+		title = "Long callbacks, mostly of no request (timers, background jobs), block the event loop while requests wait"
 	}
 	where, spare, ev := callbacks(c, loop, long, 2*blocked > held)
 	title += where
 	if blocked > 0 {
-		ev = append(ev, diagnosis.Part("of that time the loop sleeps in calls that block it", diagnosis.ShareOf(int64(blocked), int64(held))))
+		ev = append(ev, diagnosis.Part("of the callbacks' time the loop sleeps in calls that block it", diagnosis.ShareOf(int64(blocked), int64(held))))
 	}
 	st := stationAt(c, kindLoop, func(s *station) bool { return s.loop == loop })
 	return diagnosis.Candidate{
@@ -249,12 +249,12 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		Title:  title,
 		Fix:    spare(loopFix(runtimeOf(c, c.Strands[loop].Process), 2*blocked > held)),
 		WhatIf: st.whatIfs(c),
-		Next:   "dwell show REC --slowest 3 names the request that each wait was behind",
+		Next:   "dwell show REC --slowest 3 names the request behind which each request waits",
 		Spans:  spans,
 		Evidence: append([]diagnosis.Evidence{
-			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
-			diagnosis.Count("times it was held for long", len(long)),
-			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(c.BusyTime()))),
+			diagnosis.NS("longest time that the loop turned to no other socket", longest).Against(int64(c.LongHold)),
+			diagnosis.Count("long callbacks", len(long)),
+			diagnosis.Part("of the loop's time is spent in them", diagnosis.ShareOf(int64(held), int64(c.BusyTime()))),
 		}, ev...),
 	}
 }
@@ -280,16 +280,16 @@ func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bo
 	most := at.first()
 	switch {
 	case asleep && most == nil:
-		return "; they sleep most of all in calls that block the loop", spare, nil
+		return "; they mostly sleep in calls that block the loop", spare, nil
 	case asleep:
-		return "; they sleep most of all in calls that block the loop, in " + most.place(c) + ", " + at.counted(most, "them"), spare, nil
+		return "; they mostly sleep in calls that block the loop, " + at.counted(c, most, "those"), spare, nil
 	case most == nil:
 		return "", spare, nil
 	}
-	where, ev = "; they compute most of all in "+most.place(c)+", "+at.counted(most, "it"), at.evidence(c)
+	where, ev = "; "+at.counted(c, most, "their time is"), at.evidence(c)
 	by, makes := tellsMost(c, in, func() bool { return heldAlike(long) })
 	if by != nil && by.name != most.name && len(in) >= fewSamples {
-		where += ", " + diagnosis.Percent(diagnosis.ShareOf(int64(by.samples), int64(len(in)))) + " beneath " + by.place(c)
+		where += ", " + diagnosis.Percent(diagnosis.ShareOf(int64(by.samples), int64(len(in)))) + " in and beneath " + by.place(c)
 		if makes {
 			spare = by.onceFix
 		}

@@ -10,7 +10,7 @@ func reuseFix(rt recording.Runtime) string {
 			"(http.Agent for plain HTTP); AWS SDK v2: AWS_NODEJS_CONNECTION_REUSE_ENABLED=1"
 	case recording.RuntimeGo:
 		return "use one http.Client (one http.Transport) for all calls, read each body to its end and close it, " +
-			"and raise Transport.MaxIdleConnsPerHost (default 2) to the calls in flight"
+			"and raise Transport.MaxIdleConnsPerHost (default 2) to the number of calls in flight"
 	case recording.RuntimePython:
 		return "make calls through one requests.Session, urllib3.PoolManager or httpx.Client that lives as long as the process"
 	case recording.RuntimeRuby:
@@ -41,15 +41,15 @@ func idleFix(rt recording.Runtime) string {
 	const keep = "keep idle connections for longer than the pauses between calls: "
 	switch rt {
 	case recording.RuntimeNode:
-		return keep + "keepAliveTimeout of undici's Agent or Pool (4 s unless set), freeSocketTimeout of agentkeepalive (4 s); " +
-			"http.Agent and undici go by the time that the peer's header Keep-Alive names, too: raise the peer's own idle timeout " +
-			"(server.keepAliveTimeout, 5 s unless set) where it is shorter"
+		return keep + "keepAliveTimeout of undici's Agent or Pool (4 s by default), freeSocketTimeout of agentkeepalive (4 s); " +
+			"http.Agent and undici also follow the time in the peer's header Keep-Alive: raise the peer's own idle timeout " +
+			"(server.keepAliveTimeout, 5 s by default) if it is shorter"
 	case recording.RuntimeGo:
 		return keep + "Transport.IdleConnTimeout"
 	case recording.RuntimeRuby:
-		return keep + "Net::HTTP#keep_alive_timeout (2 s unless set), idle_timeout of net-http-persistent (5 s)"
+		return keep + "Net::HTTP#keep_alive_timeout (2 s by default), idle_timeout of net-http-persistent (5 s)"
 	case recording.RuntimeJVM:
-		return keep + "the system property jdk.httpclient.keepalive.timeout (30 s unless set), keepAliveDuration of OkHttp's ConnectionPool"
+		return keep + "the system property jdk.httpclient.keepalive.timeout (30 s by default), keepAliveDuration of OkHttp's ConnectionPool"
 	}
 	return keep + "raise the idle timeout of the client's pool"
 }
@@ -59,7 +59,7 @@ func loopFix(rt recording.Runtime, asleep bool) string {
 	switch rt {
 	case recording.RuntimeNode:
 		if asleep {
-			return "use the asynchronous form of the call that blocks it (fs.promises, streams, execFile); for log lines a logger that does not write synchronously (pino.destination({ sync: false })), and a reader of the log that keeps up"
+			return "use the asynchronous form of the call that blocks it (fs.promises, streams, execFile); for log lines, use an asynchronous logger (pino.destination({ sync: false })), and see that the log's reader keeps up"
 		}
 		return "move long computations to worker_threads (piscina), use the asynchronous forms (crypto, zlib, fs), or split the work with setImmediate"
 	case recording.RuntimePython:
@@ -77,7 +77,7 @@ func sessionFix(rt recording.Runtime) string {
 	case recording.RuntimeNode:
 		return keep + ": one new Pool() of pg, not a Client for each request"
 	case recording.RuntimeJVM:
-		return keep + ": one HikariDataSource in place of DriverManager.getConnection"
+		return keep + ": one HikariDataSource instead of DriverManager.getConnection"
 	case recording.RuntimeRuby:
 		return keep + ": ActiveRecord's pool, connection_pool"
 	case recording.RuntimeGo:

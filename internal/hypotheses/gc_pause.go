@@ -37,17 +37,17 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	did := collecting(c)
 	stops, queued := stopped(c), behindCollecting(c)
 	unread := behindReadersCollecting(c)
-	var own []diagnosis.Span
-	var ev []diagnosis.Evidence
+	own, ev := []diagnosis.Span(nil), []diagnosis.Evidence(nil)
+	s.at = "" // where threads were when all were stopped says nothing
 	for i, part := range []struct {
 		what  string
 		spans []diagnosis.Span
 	}{
-		{"the collector's work on requests' own strands, of samples", append(slices.Clone(did.spans), stops...)},
-		{"waits for an event loop on which the collector works, of samples", behindCollectors(c)},
-		{"waits for an interpreter whose holder collects, of samples", behindInterpretersCollecting(c)},
-		{"waits to be read while who reads them collects, of samples", unread},
-		{"waits for a processor while the collector's own threads work, of samples", queued},
+		{"the collector's work on requests' own threads, by samples", append(slices.Clone(did.spans), stops...)},
+		{"waits for an event loop on which the collector works, by samples", behindCollectors(c)},
+		{"waits for the interpreter's lock while its holder collects, by samples", behindInterpretersCollecting(c)},
+		{"waits to be read while the thread that reads next collects, by samples", unread},
+		{"waits for a processor while the collector's own threads work, by samples", queued},
 	} {
 		if i == 0 || len(part.spans) > 0 {
 			ev = append(ev, diagnosis.NS(part.what, diagnosis.Total(c.Merged(part.spans))))
@@ -64,7 +64,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	total := s.total + diagnosis.Total(own)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: none(c)}
 	if unseen := unseenPauses(c); diagnosis.Total(unseen) > diagnosis.Total(res.Hidden) {
-		res.Hidden, res.Hides = append(res.Hidden, unseen...), "went by while it was not recorded whether all goroutines were stopped"
+		res.Hidden, res.Hides = append(res.Hidden, unseen...), "passed while dwell did not record whether all goroutines were stopped"
 	}
 	if did.samples < enoughSamples && assisted(c) {
 		res.Undecided = notSampled(c)
@@ -77,13 +77,13 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	words := pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total)
 	from, fix := did.advice(c)
 	if 2*diagnosis.Total(unread) >= total {
-		words, from = ", on threads that have yet to read them", ""
+		words, from = ", on the threads that are to read them", ""
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
 		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + words + from,
 		Fix:   fix,
-		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
+		Next:  "the runtime's own log shows what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
 		AtLeast: len(did.spans) > 0, // a sample stands for a period of its clock, of which what the strand ran counts
 	}}
@@ -93,8 +93,8 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 // advice says where collections come from, and what to do about them. If the code asks for them itself, it should not.
 func (k *collected) advice(c *diagnosis.Case) (from, fix string) {
 	if line := askedIn(c); line != "" {
-		return ", which the code mostly asks for itself (System.gc), in " + line, "do not ask for it; where memory outside of the heap has run out (ByteBuffer.allocateDirect), keep " +
-			"buffers and use them again, or raise -XX:MaxDirectMemorySize; else -XX:+ExplicitGCInvokesConcurrent, or -XX:+DisableExplicitGC"
+		return "; the code itself asks for most of it (System.gc), in " + line, "do not ask for it; if memory outside of the heap has run out (ByteBuffer.allocateDirect), keep " +
+			"buffers and use them again, or raise -XX:MaxDirectMemorySize; otherwise -XX:+ExplicitGCInvokesConcurrent or -XX:+DisableExplicitGC"
 	}
 	if line := k.called(); line != "" {
 		return ", nearly always called in " + line, gcFix(servingRuntime(c), line)
@@ -108,7 +108,7 @@ func notSampled(c *diagnosis.Case) string {
 	if mean < c.Resolution || share < c.Open {
 		return ""
 	}
-	return "a request has " + diagnosis.Human(mean) + " of own CPU on average, of which too few samples show what part is the collector's"
+	return "a request computes for " + diagnosis.Human(mean) + " on average, and too few samples show which part of that is the collector's"
 }
 
 // pausedWords says how the collector stops requests, by what is most of the total: pauses (they wait for stopped),
@@ -116,7 +116,7 @@ func notSampled(c *diagnosis.Case) string {
 func pausedWords(pauses []Duration, stopped, queued, total Duration) string {
 	switch {
 	case 2*queued >= total:
-		return ", most of it as the collector's own threads have the processors"
+		return ", mostly because the collector's own threads use the processors"
 	case len(pauses) == 0 || 2*stopped < total:
 		return ", on the threads that serve them"
 	}
@@ -350,19 +350,19 @@ func servingRuntime(c *diagnosis.Case) recording.Runtime {
 // gcFix says how to make the collector work less, in a runtime's own words; at: where nearly all of that is, or "".
 func gcFix(rt recording.Runtime, at string) string {
 	if at != "" {
-		at = " in " + at + " (what it makes may do for many requests)"
+		at = " in " + at + " (see whether one result can serve many requests)"
 	}
 	switch rt {
 	case recording.RuntimeJVM:
-		return "allocate less" + at + ", or collect concurrently: -XX:+UseZGC (JDK 17 and later) or Shenandoah; a larger young generation; a lower -XX:MaxGCPauseMillis with G1"
+		return "allocate less" + at + ", or collect concurrently: -XX:+UseZGC (JDK 17 and later) or Shenandoah; or use a larger young generation, or a lower -XX:MaxGCPauseMillis with G1"
 	case recording.RuntimeGo:
 		return "allocate less" + at + " (go tool pprof -alloc_space), or collect less often: a higher GOGC with GOMEMLIMIT"
 	case recording.RuntimeNode:
 		return "allocate less" + at + ", or collect less often: node --max-semi-space-size=64"
 	case recording.RuntimeRuby:
-		return "call GC.start in no request; allocate less" + at + ", or collect less often: a higher RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR; GC.compact and Process.warmup (Ruby 3.3) once after start"
+		return "do not call GC.start in requests; allocate less" + at + ", or collect less often: a higher RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR; GC.compact and Process.warmup (Ruby 3.3) once after start"
 	case recording.RuntimePython:
-		return "call gc.collect in no request; allocate fewer containers" + at + ", or collect less often: gc.freeze() after start, a higher gc.set_threshold"
+		return "do not call gc.collect in requests; allocate fewer containers" + at + ", or collect less often: gc.freeze() after start, a higher gc.set_threshold"
 	}
 	return "allocate less" + at + ", or give the heap more room"
 }

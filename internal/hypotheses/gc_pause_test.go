@@ -60,7 +60,7 @@ func TestPausedWords(t *testing.T) {
 		{nil, 0, 0, 200 * milli, onThreads},
 		{pauses, 5 * milli, 0, 200 * milli, onThreads},
 		{pauses, 5 * milli, 0, 5 * milli, ", in 2 pauses of up to 4.00 ms"},
-		{pauses, 5 * milli, 100 * milli, 200 * milli, ", most of it as the collector's own threads have the processors"},
+		{pauses, 5 * milli, 100 * milli, 200 * milli, ", mostly because the collector's own threads use the processors"},
 	} {
 		if got := pausedWords(x.pauses, x.stopped, x.queued, x.total); got != x.want {
 			t.Errorf("%v, %d of %d: %q, want %q", x.pauses, x.stopped, x.total, got, x.want)
@@ -125,7 +125,7 @@ func TestCollectionsThatAreAskedFor(t *testing.T) {
 			t.Fatalf("findings: %+v", d.Findings)
 		}
 		f := d.Findings[0]
-		if strings.HasSuffix(f.Title, ", which the code mostly asks for itself (System.gc), in Handler.handle") != want || strings.HasPrefix(f.Fix, "do not ask for it") != want {
+		if strings.HasSuffix(f.Title, "; the code itself asks for most of it (System.gc), in Handler.handle") != want || strings.HasPrefix(f.Fix, "do not ask for it") != want {
 			t.Errorf("asked for: %t; %s; %s", want, f.Title, f.Fix)
 		}
 	}

@@ -44,16 +44,16 @@ func fewProcessors(c *diagnosis.Case) *processors {
 func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	share := diagnosis.ShareOf(int64(diagnosis.Total(k.spans)), int64(c.Time()))
 	limit := "GOMAXPROCS of " + cmp.Or(k.of.Comm, "the service")
-	fix := "raise GOMAXPROCS, or the CPU limit of the container, which it follows from Go 1.25 on"
+	fix := "raise GOMAXPROCS, or the CPU limit of the container (from Go 1.25 on, GOMAXPROCS follows it)"
 	meanwhile := ""
 	if at := k.computing(c); at != "" {
-		meanwhile = "; meanwhile mostly " + at + " computes"
-		fix += "; make what computes meanwhile in " + at + " cheaper, or let it yield more often (runtime.Gosched)"
+		meanwhile = "; meanwhile the processors mostly compute in " + at
+		fix += "; make the computation in " + at + " cheaper, or let it yield more often (runtime.Gosched)"
 	}
 	n := strconv.FormatInt(k.of.Procs, 10)
 	return diagnosis.Candidate{
 		Place:  limit,
-		Title:  "Goroutines wait for their turn to run: " + diagnosis.Percent(share) + " of all request time. Go runs " + n + " at once (GOMAXPROCS=" + n + "), on a host with " + diagnosis.Plural(int(c.Manifest.CPUs), "processor") + meanwhile,
+		Title:  "Goroutines wait for their turn to run: " + diagnosis.Percent(share) + " of all request time. Go runs " + n + " at a time (GOMAXPROCS=" + n + "), on a host with " + diagnosis.Plural(int(c.Manifest.CPUs), "processor") + meanwhile,
 		Fix:    fix,
 		Next:   "dwell show REC --slowest 3 shows where requests wait for their turn",
 		Lead:   "waiting for their turn in Go takes " + diagnosis.Percent(share) + " of all request time",
@@ -61,7 +61,7 @@ func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Proven: share >= diagnosis.Whole/2,
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of all request time is spent waiting for a turn", share),
-			diagnosis.Count("goroutines that can run at once (GOMAXPROCS)", int(k.of.Procs)),
+			diagnosis.Count("goroutines that can run at the same time (GOMAXPROCS)", int(k.of.Procs)),
 			diagnosis.Count("processors of the host", int(c.Manifest.CPUs)),
 		},
 	}

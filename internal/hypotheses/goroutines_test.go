@@ -132,7 +132,7 @@ func TestWhereAGoroutineLetsGoIsNotWhereItWaited(t *testing.T) {
 // collector's. If stops are recorded, it may not.
 func TestStopsThatWereNotRecordedLeaveItOpen(t *testing.T) {
 	none := func(int) bool { return false }
-	for to, want := range map[int]string{-500: "", 10_000: "went by while it was not recorded whether all goroutines were stopped"} {
+	for to, want := range map[int]string{-500: "", 10_000: "passed while dwell did not record whether all goroutines were stopped"} {
 		rec := waiting(none, func(l *goLines, _, at int) { l.at(at+to, "unseen what=go-pauses from=%dus", at-1000) })
 		tl, err := build.Recording(rec)
 		if err != nil {

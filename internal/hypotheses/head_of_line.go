@@ -13,7 +13,7 @@ import (
 func headOfLine() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "head-of-line",
-		Title: "Calls wait behind others, on a connection that they share or at a peer that does one thing at a time",
+		Title: "Calls wait behind others, on a shared connection or at a peer that serves one request at a time",
 		Doc: "The call itself would be fast, but something else is answered first.\n\n" +
 			"Support: calls that were sent on a connection on which the peer still owed the answer to an earlier call of somebody else: another request, or work that belongs to none. Peers answer what comes on one connection in order, so the " +
 			"call stands in a queue until that answer is there, however fast the peer is. On other connections it is supported by a peer that does one thing at a time. At least 8 calls must have been sent while one of another operation, which " +
@@ -41,7 +41,7 @@ type lineOf struct {
 func testHeadOfLine(c *diagnosis.Case) diagnosis.Result {
 	lines := linesOf(c)
 	var total Duration
-	res := diagnosis.Result{Lead: "none of " + diagnosis.Plural(len(c.Calls), "call") + " stood behind somebody else's on its connection"}
+	res := diagnosis.Result{Lead: "none of " + diagnosis.Plural(len(c.Calls), "call") + " waited behind another request's call on its connection"}
 	for _, l := range lines {
 		total += diagnosis.Total(l.spans)
 		res.Candidates = append(res.Candidates, l.candidate(c))
@@ -52,9 +52,9 @@ func testHeadOfLine(c *diagnosis.Case) diagnosis.Result {
 	}
 	_, part := perMean(c, total)
 	if total > 0 {
-		res.Lead = "standing behind others' calls on shared connections takes " + diagnosis.Percent(part) + " of all request time"
+		res.Lead = "waiting behind other calls on shared connections takes " + diagnosis.Percent(part) + " of all request time"
 	}
-	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time stands behind others' calls on a shared connection", part), diagnosis.Count("calls", len(c.Calls))}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is spent waiting behind other calls on a shared connection", part), diagnosis.Count("calls", len(c.Calls))}
 	return res
 }
 
@@ -100,12 +100,18 @@ func linesOf(c *diagnosis.Case) []*lineOf {
 	return out
 }
 
-// ownerOf says whose a call is, to follow its name: it belongs to an endpoint, or to no request.
+// ownerOf says what makes a call, to follow "called": an endpoint, or no request.
 func ownerOf(c *diagnosis.Case, k *timeline.Call) string {
 	if k.Request == timeline.None {
-		return ", which belongs to no request,"
+		return "outside of any request"
 	}
-	return " of " + c.Requests[k.Request].Endpoint
+	return "by " + c.Requests[k.Request].Endpoint
+}
+
+// called says what makes most of the calls that others waited behind, and where in its code.
+func (l *lineOf) called(c *diagnosis.Case) string {
+	owner, _ := l.owners.most()
+	return " (called " + owner + madeIn(c, l.heads) + ")"
 }
 
 func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
@@ -115,8 +121,7 @@ func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		took = append(took, k.End.Sub(k.Start))
 	}
 	slices.Sort(took)
-	total, owner := diagnosis.Total(l.spans), ""
-	owner, _ = l.owners.most()
+	total := diagnosis.Total(l.spans)
 	ahead := cmp.Or(l.ahead, "other calls")
 	all := 0
 	for i := range c.Calls {
@@ -124,7 +129,7 @@ func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
 			all++
 		}
 	}
-	fix := "give " + ahead + " a connection of its own (a second client, or the client's duplicate), and keep what blocks or takes long off the connection that requests share; where requests are behind each other, use a pool of connections"
+	fix := "give " + ahead + " a connection of its own (a second client, or the client's duplicate), and keep calls that block or take long off the shared connection; if requests wait for each other, use a pool of connections"
 	if l.keepsBusy(c) {
 		fix = lessAtOnce(ahead)
 	}
@@ -132,16 +137,16 @@ func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ahead + " ahead of others on the connection to " + l.peer,
 		Title: diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " calls to " + l.peer + " wait " + diagnosis.Human(total/Duration(max(1, n))) +
-			" on average behind " + ahead + owner + " on the connection that they share" + calledIn(c, l.heads) + ": the peer answers in order",
+			" on average behind " + ahead + l.called(c) + " on a shared connection: the peer answers in order",
 		Fix:   fix,
-		Next:  "dwell show REC --slowest 3 shows the queue of each call; the peer's own slow log shows nothing of it",
+		Next:  "dwell show REC --slowest 3 shows the queue of each call; the peer's own slow log does not show it",
 		Spans: l.spans,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of the calls to "+l.peer+" stood behind "+ahead, diagnosis.ShareOf(int64(n), int64(all))),
+			diagnosis.Part("of the calls to "+l.peer+" waited behind "+ahead, diagnosis.ShareOf(int64(n), int64(all))),
 			diagnosis.NS("longest of these waits", l.longest),
-			diagnosis.NS("p50 of what was ahead, from being sent to its answer", diagnosis.Quantile(took, 50)),
-			diagnosis.Count("calls that others stood behind", len(l.heads)),
-			diagnosis.Count("connections on which that was so", len(l.conns)),
+			diagnosis.NS("p50 of the calls ahead, from sending to the answer", diagnosis.Quantile(took, 50)),
+			diagnosis.Count("calls that others waited behind", len(l.heads)),
+			diagnosis.Count("connections on which this happened", len(l.conns)),
 		},
 	}
 }

@@ -34,18 +34,17 @@ func testHeldWhileWaiting(c *diagnosis.Case) diagnosis.Result {
 	behind := slices.Concat(h.statements(), h.pools(&res), h.queues())
 	total := diagnosis.Total(c.Merged(behind))
 	_, share := perMean(c, total)
-	ev := append([]diagnosis.Evidence{diagnosis.Part("of all request time waits behind sessions idle in transaction", share)}, h.evidence()...)
+	ev := append([]diagnosis.Evidence{diagnosis.Part("of all request time is spent waiting behind sessions that are idle in a transaction", share)}, h.evidence()...)
 	if res.Evidence = ev; total == 0 {
 		return res
 	}
-	res.Lead = "waiting behind sessions idle in transaction takes " + diagnosis.Percent(share) + " of all request time"
+	res.Lead = "waiting behind sessions that are idle in a transaction takes " + diagnosis.Percent(share) + " of all request time"
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "transactions with " + h.peer(),
-		Title: "Requests wait " + meanWords(c, c.Merged(behind)) + " behind sessions of " + h.peer() + " that are idle in transaction: for " + diagnosis.Percent(h.idleShare()) +
-			" of the time of a transaction its request asks the database nothing" + h.meanwhile(),
-		Fix: "do between BEGIN and COMMIT only what must be done there: read caches, call others, count and compute before or after; take a connection when the first statement is ready; " +
-			"idle_in_transaction_session_timeout shows what is left",
-		Next:     "dwell show REC --slowest 3 shows the statements of single requests and what is between them",
+		Title: "Requests wait " + meanWords(c, c.Merged(behind)) + " because sessions of " + h.peer() + " are kept in open transactions: they are idle for " +
+			diagnosis.Percent(h.idleShare()) + " of that time" + h.meanwhile(),
+		Fix:      "between BEGIN and COMMIT do only what must be done there: read caches, call other services and compute before or after it; take a connection only when the first statement is ready" + h.left(),
+		Next:     "dwell show REC --slowest 3 shows the statements of single requests and what happens between them",
 		Spans:    behind,
 		Evidence: ev,
 		AtLeast:  true, // of a queue of transactions only the last one ahead is known
@@ -155,28 +154,42 @@ func (h *held) meanwhile() string {
 	if h.gaps == 0 || 10*h.did[most] < 3*h.gaps {
 		return ""
 	}
-	name := [...]string{"sends metrics", "waits for other peers", "computes", "waits for something else"}[most]
+	name := [...]string{"send metrics", "wait for other peers", "compute", "wait for something else"}[most]
 	if other, share := h.others.most(); most == heldCalls && 5*share >= 3*diagnosis.Whole {
-		name = "waits for " + other
+		name = "wait for " + other
 	}
-	return "; most of that it " + name
+	return ", mostly while their requests " + name
+}
+
+// left says where the database shows which sessions are still idle in a transaction; "" if dwell does not know where.
+func (h *held) left() string {
+	if len(h.open) == 0 {
+		return ""
+	}
+	switch h.c.Calls[h.open[0].Calls[0]].Protocol {
+	case recording.ProtocolPostgres:
+		return "; pg_stat_activity (state 'idle in transaction') shows what is left"
+	case recording.ProtocolMySQL:
+		return "; information_schema.innodb_trx shows the transactions that are still open"
+	}
+	return ""
 }
 
 func (h *held) evidence() []diagnosis.Evidence {
 	n := Duration(max(1, len(h.open)))
 	ev := []diagnosis.Evidence{
 		diagnosis.Count("transactions of requests", len(h.open)),
-		diagnosis.NS("mean time of a transaction", h.all/n),
-		diagnosis.Part("of the time of transactions their session is idle", h.idleShare()),
-		{What: "datagrams with metrics or logs sent in a transaction", Value: int64(h.sends) * 1000 / int64(n), Unit: diagnosis.UnitRatio},
+		diagnosis.NS("mean length of a transaction", h.all/n),
+		diagnosis.Part("of the transactions' time the session is idle", h.idleShare()),
+		{What: "datagrams of metrics or logs sent in a transaction", Value: int64(h.sends) * 1000 / int64(n), Unit: diagnosis.UnitRatio},
 	}
-	for k, what := range [heldKinds]string{"sends metrics or waits for that", "waits for other peers", "computes, or is ready to", "waits for something else"} {
+	for k, what := range [heldKinds]string{"sends metrics or waits for that", "waits for other peers", "computes or waits for a processor", "waits for something else"} {
 		if h.did[k] > 0 {
 			ev = append(ev, diagnosis.Part("of that idle time the request "+what, diagnosis.ShareOf(int64(h.did[k]), int64(h.gaps))))
 		}
 	}
 	if h.long > 0 {
-		ev = append(ev, diagnosis.Part("of the statements that take long on a table an idle transaction wrote to end as that one does", diagnosis.ShareOf(int64(h.ends), int64(h.long))))
+		ev = append(ev, diagnosis.Part("of the slow statements on a table that an idle transaction wrote to end when that transaction does", diagnosis.ShareOf(int64(h.ends), int64(h.long))))
 	}
 	return ev
 }
@@ -186,7 +199,7 @@ func (h *held) lead() string {
 	if len(h.open) == 0 {
 		return "no transaction of a database was seen in " + diagnosis.Plural(n, "request")
 	}
-	return "sessions are idle for " + diagnosis.Percent(h.idleShare()) + " of the time of " + diagnosis.Plural(len(h.open), "transaction") + ", and no request was seen to wait behind that"
+	return "sessions are idle for " + diagnosis.Percent(h.idleShare()) + " of the time of " + diagnosis.Plural(len(h.open), "transaction") + ", and no request was seen to wait for one of them"
 }
 
 // peer is the database with the most time in transactions.
@@ -207,7 +220,7 @@ func (h *held) unread() string {
 	for i := range h.c.Conns {
 		cn := &h.c.Conns[i]
 		if cn.Side == recording.Outbound && !cn.Protocol.SQL() && sqlPort(cn.Peer) {
-			return "the sessions with " + cmp.Or(cn.Name, cn.Peer) + " cannot be read: encrypted, or of a protocol that is not known"
+			return "the sessions with " + cmp.Or(cn.Name, cn.Peer) + " cannot be read: they are encrypted or use a protocol that dwell does not know"
 		}
 	}
 	return ""

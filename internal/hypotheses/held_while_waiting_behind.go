@@ -205,7 +205,7 @@ func (h *held) pools(res *diagnosis.Result) (out []diagnosis.Span) {
 			w := &h.c.Waits[s.wait]
 			if len(w.Holds) == 0 {
 				res.Hidden = append(res.Hidden, s.Span)
-				res.Hides = "is a wait for a pool of which it is not known who had its members"
+				res.Hides = "is a wait for a pool, and it is not known who had its members"
 			}
 			for _, x := range w.Holds {
 				out = append(out, h.idleIn(s, x)...)

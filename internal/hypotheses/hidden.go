@@ -72,5 +72,5 @@ func waitsAway(c *diagnosis.Case, cause timeline.Cause, words string) string {
 	if share < diagnosis.Whole/10 {
 		return ""
 	}
-	return diagnosis.Percent(share) + " of all request time is waiting for others, while threads that work for no request as far as is known " + words
+	return diagnosis.Percent(share) + " of all request time is spent waiting for other threads, while threads that serve no known request " + words
 }

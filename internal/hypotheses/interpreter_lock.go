@@ -45,7 +45,7 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	if total > 0 {
 		res.Lead = "waiting for the interpreter's lock takes " + diagnosis.Percent(share) + " of all request time"
 	}
-	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for the interpreter's lock", share)}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is spent waiting for the interpreter's lock", share)}
 	return res
 }
 
@@ -92,7 +92,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 	name, doing := "the interpreter's lock", ""
 	if rt == recording.RuntimePython {
-		name = "Python's global interpreter lock"
+		name = "Python's global interpreter lock (GIL)"
 	}
 	if at := k.doing(c, deedCPU); at != "" && k.chiefly(deedCPU) {
 		doing = " while computing in " + at
@@ -100,7 +100,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	gone, fix, decide := k.behindOthers(c), interpreterFix(rt), ""
 	st := interpreterOf(c, k)
 	if st.follows() {
-		decide = "see whether load will grow (dwell why REC --load x1.5): so far, with half of what requests compute, that itself would save more than the waits that go with it"
+		decide = "see whether the load will grow (dwell why REC --load x1.5): at this load, halving what requests compute saves more by the computation itself than by these waits"
 	}
 	m := st.mend(c)
 	if m != nil && diagnosis.Total(spansOf(m.gone)) > diagnosis.Total(spansOf(gone)) {
@@ -108,7 +108,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		doing += "; " + m.busyWith(c)
 		fix = "do less there; or " + fix
 	}
-	ev := append(k.evidence(c), diagnosis.Part("of that time would go", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
+	ev := append(k.evidence(c), diagnosis.Part("of the waits would go", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{
 		Place:    name,
 		Decide:   decide,

@@ -76,8 +76,8 @@ func testKept(c *diagnosis.Case, w keptWords) diagnosis.Result {
 	share := diagnosis.ShareOf(int64(n), int64(messages))
 	res := diagnosis.Result{Lead: diagnosis.Percent(share) + " " + w.part, Evidence: []diagnosis.Evidence{
 		diagnosis.Part(w.part, share),
-		diagnosis.NS("mean time that such an end was kept back", total/Duration(max(1, n))),
-		diagnosis.NS("longest of them", longest),
+		diagnosis.NS("mean time that it was held back", total/Duration(max(1, n))),
+		diagnosis.NS("longest such time", longest),
 	}}
 	if n == 0 {
 		res.Lead = "none of " + diagnosis.Plural(messages, "message") + " " + w.none
@@ -123,14 +123,14 @@ func (w *keptWords) candidate(c *diagnosis.Case, list []keptEnd) diagnosis.Candi
 	n, total, longest := ofMessages(list)
 	return diagnosis.Candidate{
 		Place: place,
-		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " " + what + " stays in the socket for " + diagnosis.Human(total/Duration(n)) + w.title,
+		Title: "The last bytes of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " " + what + " wait " + diagnosis.Human(total/Duration(n)) + " on average in our send buffer" + w.title,
 		Fix:   w.fix(first, runtimeOf(c, c.Requests[first.Request].Process)),
-		Next:  "strace -f -e trace=network,write,writev -p PID shows the writes that one message is made of",
+		Next:  "strace -f -e trace=network,write,writev -p PID shows the writes that make up one message",
 		Spans: spans, AtLeast: w.more,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of "+what+" were kept back at their end", diagnosis.ShareOf(int64(n), int64(all))),
-			diagnosis.NS("mean time that such an end was kept back", total/Duration(n)),
-			diagnosis.NS("longest of them", longest),
+			diagnosis.Part("of "+what+" had their last part held back", diagnosis.ShareOf(int64(n), int64(all))),
+			diagnosis.NS("mean time that it was held back", total/Duration(n)),
+			diagnosis.NS("longest such time", longest),
 		},
 	}
 }

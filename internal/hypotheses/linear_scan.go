@@ -133,11 +133,11 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 	case walk != nil:
 		return s.walking(c, walk, s.varies(c, walk)), ""
 	case len(s.whole) < scanCalls:
-		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.endpoint() + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
+		return nil, "is CPU time of too few requests to see whether it grows (" + diagnosis.Plural(len(s.whole), "request") + " of " + s.endpoint() + ", " + diagnosis.Plural(scanCalls, "request") + " needed)"
 	case s.spots.samples < fewSamples:
-		return nil, "is CPU time of code that was not sampled: a walk through data whose size stays the same could not be seen"
+		return nil, "is CPU time of code that was not sampled: dwell cannot see a walk through data whose size stays the same"
 	case (s.trend.Change >= s.rise() || s.trend.High >= max(s.rise(), s.trend.Start)) && s.trend.Low > -s.rise(): // it seems to grow, or may have doubled
-		return nil, "is CPU time that scatters too much to see whether it grows: by " + diagnosis.Human(s.trend.Low) + " to " + diagnosis.Human(s.trend.High) + " on " + diagnosis.Human(s.trend.Start)
+		return nil, "is CPU time that varies too much to see whether it grows: by " + diagnosis.Human(s.trend.Low) + " to " + diagnosis.Human(s.trend.High) + ", from " + diagnosis.Human(s.trend.Start)
 	}
 	return nil, ""
 }
@@ -190,7 +190,7 @@ func (s *scanned) lead() string {
 		return "a request's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
 	return "a request's own CPU" + s.on.when() + " is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
-		diagnosis.Plural(len(s.whole), "request") + " (bound " + diagnosis.Human(s.rise()) + ")"
+		diagnosis.Plural(len(s.whole), "request") + " (threshold " + diagnosis.Human(s.rise()) + ")"
 }
 
 // endpoint names what was looked at: all endpoints, if none has enough requests.
@@ -198,15 +198,14 @@ func (s *scanned) endpoint() string { return cmp.Or(s.of.Endpoint, "all endpoint
 
 func (s *scanned) evidence() []diagnosis.Evidence {
 	if len(s.whole) < scanCalls {
-		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.endpoint(), len(s.whole)).Against(scanCalls)}
+		return []diagnosis.Evidence{diagnosis.Count("requests of "+s.endpoint(), len(s.whole)).Against(scanCalls)}
 	}
 	list := []diagnosis.Evidence{
-		diagnosis.NS("own CPU of a call grew from first to last by", s.trend.Change).Against(int64(s.rise())).On(s.order),
-		diagnosis.NS("it grew at least by", s.trend.Low),
-		diagnosis.NS("it grew at most by", s.trend.High),
-		diagnosis.NS("own CPU of the first calls", s.trend.Start).On(s.order),
-		diagnosis.Part("of pairs of calls rise, less those that fall", s.trend.Agree).Against(int64(scanAgree)),
-		diagnosis.Count("calls", len(s.whole)),
+		diagnosis.NS("growth of a request's own CPU from the first to the last (99 % confidence: "+diagnosis.Human(s.trend.Low)+" to "+diagnosis.Human(s.trend.High)+")", s.trend.Change).
+			Against(int64(s.rise())).On(s.order),
+		diagnosis.NS("own CPU of the first requests", s.trend.Start).On(s.order),
+		diagnosis.Part("more pairs of requests rise than fall", s.trend.Agree).Against(int64(scanAgree)),
+		diagnosis.Count("requests", len(s.whole)),
 	}
 	return append(list, s.on.evidence()...)
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-const scanFix = "look it up instead of walking there: an index or a map by what is searched for, a bound on how much is kept, or, where items are ordered, start next to what is searched for and stop early"
+const scanFix = "use an index or a map instead of a walk; bound how much is kept; if the items are ordered, search by halves and stop early"
 
 // growing is the candidate for CPU time that grows.
 func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
-	title := "The CPU time of " + s.endpoint() + s.on.when() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
-		" in " + s.on.counted(len(s.whole)) + s.on.besides()
+	title := "The CPU time of " + s.endpoint() + s.on.when() + " grows with each request, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
+		" over " + s.on.counted(len(s.whole)) + s.on.besides()
 	name := s.grower(c)
-	located, where := name != "", ", four fifths of that or more beneath "
+	located, where := name != "", ", at least four fifths of that in and beneath "
 	if most := s.spots.first(); (name == "" || s.on != nil) && most != nil && 2*most.samples >= s.spots.samples {
-		name, where = most.name, "; most of it is computed in "
+		name, where = most.name, "; most of that time is in "
 	}
 	cd := s.candidate(c, name, s.order)
 	if cd.Place != "" {
 		title += where + cd.Place
 	} else {
 		cd.Place = s.endpoint()
-		cd.Next = "profile the service (" + profilers(c, s.of) + ") early and late: too few stacks were sampled to name the code"
+		cd.Next = "profile the service (" + profilers(c, s.of) + ") early and late in its life: too few stacks were sampled to name the code"
 	}
-	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
+	cd.Title = title + ": it searches item by item, and there are more items each time"
 	if !located && s.on == nil && t.Low < scanSlowed*t.Start {
-		cd.Title = title + ": something is looked for item by item, or the processors became slower meanwhile"
-		cd.Decide = "record longer, or under more load: the code that grows is named where enough stacks are sampled; processors that other work slows down slow all code alike"
+		cd.Title = title + ": it searches item by item, or the processors became slower meanwhile"
+		cd.Decide = "record longer, or under more load: with enough sampled stacks dwell names the code that grows; slower processors would slow all code alike"
 	}
 	return cd
 }
@@ -41,17 +41,17 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.Candidate {
 	cd := s.candidate(c, at.name, s.byCost(s.order))
 	cd.Place = at.place(c)
-	cd.Title = s.endpoint() + " walks through a collection item by item in " + cd.Place + ", which takes " + s.spots.counted(at, "its CPU time")
+	cd.Title = s.endpoint() + " walks through a collection item by item, and spends " + s.spots.counted(c, at, "its CPU time")
 	low, high := s.tenths()
 	cd.Evidence = append([]diagnosis.Evidence{
 		diagnosis.Part("of its CPU time is in "+cd.Place, s.spots.share(at.name)).Against(int64(diagnosis.Whole / 2)),
-		diagnosis.Part("of its CPU time goes on to the next item", diagnosis.ShareOf(int64(at.steps), int64(s.spots.samples))).Against(int64(diagnosis.Whole / 2)),
-		diagnosis.Count("samples of going on to the next item", at.steps).Against(fewSamples),
-		diagnosis.Count("samples of beginning a walk", at.starts),
-		diagnosis.NS("own CPU of a call, a tenth take less", low), diagnosis.NS("own CPU of a call, a tenth take more", high),
+		diagnosis.Part("of its CPU time is spent going on to the next item", diagnosis.ShareOf(int64(at.steps), int64(s.spots.samples))).Against(int64(diagnosis.Whole / 2)),
+		diagnosis.Count("samples that go on to the next item", at.steps).Against(fewSamples),
+		diagnosis.Count("samples that begin a walk", at.starts),
+		diagnosis.NS("p10 of a request's own CPU", low), diagnosis.NS("p90 of a request's own CPU", high),
 	}, cd.Evidence...)
 	if varies {
-		cd.Title += "; as there is more or less to walk through, a call takes from " + diagnosis.Human(low) + " to " + diagnosis.Human(high)
+		cd.Title += "; depending on how much there is to walk through, a request takes from " + diagnosis.Human(low) + " to " + diagnosis.Human(high)
 	} else {
 		cd.Title += "; the size of the collection did not change meanwhile"
 		cd.Decide = "record again with more or less data: dwell diff shows whether this time grows with it"

@@ -137,12 +137,12 @@ func (l *onLeg) when() string {
 
 // counted says how many calls are meant.
 func (l *onLeg) counted(calls int) string {
-	n := diagnosis.Plural(calls, "call")
+	n := diagnosis.Plural(calls, "request")
 	switch {
 	case l != nil && l.part == partLater:
 		return "the last " + n
 	case l != nil && l.part == partCollected:
-		return n + ", each time until garbage is collected"
+		return n + ", each time until the next garbage collection"
 	}
 	return n
 }
@@ -153,9 +153,9 @@ func (l *onLeg) besides() string {
 	case l == nil:
 		return ""
 	case l.rest.High <= 0:
-		return ", and nothing that they compute besides does"
+		return " (their other computing does not grow)"
 	}
-	return " (what they compute besides by " + diagnosis.Percent(diagnosis.ShareOf(int64(l.rest.High), int64(l.rest.Start))) + " at most)"
+	return " (their other computing grows by " + diagnosis.Percent(diagnosis.ShareOf(int64(l.rest.High), int64(l.rest.Start))) + " at most)"
 }
 
 // evidence is what was measured of the rest of the same requests.
@@ -164,8 +164,8 @@ func (l *onLeg) evidence() []diagnosis.Evidence {
 		return nil
 	}
 	return []diagnosis.Evidence{
-		diagnosis.NS("own CPU of the rest of the first calls", l.rest.Start),
-		diagnosis.NS("that grew at most by", l.rest.High),
+		diagnosis.NS("other own CPU of the first requests", l.rest.Start),
+		diagnosis.NS("growth of the other own CPU at most", l.rest.High),
 	}
 }
 

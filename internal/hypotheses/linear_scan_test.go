@@ -151,9 +151,9 @@ func TestFewCallsOfManyEndpointsAreNamed(t *testing.T) {
 	}
 	s.hooks = stackHooks
 	for _, o := range diagnosed(t, s).Undecided {
-		if o.ID == "linear-scan" && strings.Contains(o.Missing, "24 calls of all endpoints") {
+		if o.ID == "linear-scan" && strings.Contains(o.Missing, "24 requests of all endpoints") {
 			return
 		}
 	}
-	t.Error("linear-scan does not say whose calls are too few")
+	t.Error("linear-scan does not say which requests are too few")
 }

@@ -9,7 +9,7 @@ import (
 func load() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "load",
-		Title: "More requests arrive than the service can serve",
+		Title: "Requests arrive faster than the service serves them, always or in bursts",
 		Doc: "A server with a queue is saturated, so each request waits for the ones before it.\n\n" +
 			"Support: requests that wait for a server that is busy 90 % of the time while slow requests arrive:\n\n" +
 			"- the event loop that they depend on;\n" +
@@ -55,10 +55,10 @@ func serverOf(c *diagnosis.Case) server {
 	if w := waitedFor(c); len(w) > 0 {
 		held, _ := pinned(c) // if that is half, more workers would not help
 		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy && 2*held < diagnosis.Whole && (h.busy < c.Saturated || timeIn(c, forWorker) > timeIn(c, ready)) {
-			place, is := "its only worker", "its only worker was serving another request"
+			place, is := "its only worker", "its only worker serves another request"
 			if len(w) > 1 {
 				place = "its " + diagnosis.Plural(len(w), "worker")
-				is = place + " were serving other requests"
+				is = place + " serve other requests"
 			}
 			return server{place, is, busy, diagnosis.Whole, forWorker, true, timeline.None, true, ""}
 		}
@@ -68,7 +68,7 @@ func serverOf(c *diagnosis.Case) server {
 		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // little, if the service is not what they are busy with
 		s := server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known, timeline.None, false, ""}
 		if own < mostlyOurs && (needed(c) >= c.Saturated || 2*own >= diagnosis.Whole && paced(c)) { // it would saturate them alone
-			s.own, s.beside = diagnosis.Whole, "; "+diagnosis.Percent(own)+" of what they do is the service, and more waits to be done"
+			s.own, s.beside = diagnosis.Whole, "; "+diagnosis.Percent(own)+" of that is the service, which has more work than it gets processors for"
 		}
 		return s
 	}
@@ -81,16 +81,16 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of the time "+s.is, s.busy).Against(int64(c.Saturated)),
 		arrivals(c),
-		diagnosis.Count("others in flight when an ordinary request arrives", meanOf(flying, c.Overall.Ordinary)).On(c.Overall.Ordinary),
-		diagnosis.Count("others in flight when a slow request arrives", meanOf(flying, c.Overall.Slow)).On(c.Overall.Slow),
+		diagnosis.Count("other requests in flight when an ordinary request arrives", meanOf(flying, c.Overall.Ordinary)).On(c.Overall.Ordinary),
+		diagnosis.Count("other requests in flight when a slow request arrives", meanOf(flying, c.Overall.Slow)).On(c.Overall.Slow),
 	}
 	often := s.is + " " + diagnosis.Percent(s.busy) + " of the time"
 	res := diagnosis.Result{Evidence: ev, Lead: often}
 	switch {
 	case !s.known:
-		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
+		res.Undecided = "neither an event loop nor samples of the host show how busy the server was"
 	case s.busy < c.Saturated:
-		res.Lead = often + " (bound " + diagnosis.Percent(c.Saturated) + ")"
+		res.Lead = often + " (threshold " + diagnosis.Percent(c.Saturated) + ")"
 		follow := false
 		if res.Candidates, follow = queued(c, ev); len(res.Candidates) == 0 {
 			res.Candidates, follow = forEachOthersWork(c, &s, ev), true
@@ -100,16 +100,16 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		}
 	case s.own < mostlyOurs:
 		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of that is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
-		res.Lead = often + ", but " + diagnosis.Percent(s.own) + " of that is the service (bound " + diagnosis.Percent(mostlyOurs) + ")"
+		res.Lead = often + ", but " + diagnosis.Percent(s.own) + " of that is the service (threshold " + diagnosis.Percent(mostlyOurs) + ")"
 		if s.loop != timeline.None {
-			res.Lead = often + ", but gets a processor for " + diagnosis.Percent(s.own) + " of that (bound " + diagnosis.Percent(mostlyOurs) + "): others have them"
+			res.Lead = often + ", but gets a processor for " + diagnosis.Percent(s.own) + " of that (threshold " + diagnosis.Percent(mostlyOurs) + "): other programs have the processors"
 		}
 	default:
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    s.place,
 			Title:    "More requests arrive than the service can serve: " + diagnosis.Percent(s.busy) + " of the time " + s.is + s.beside,
-			Fix:      "make each request cheaper, add workers, instances or processes, or turn requests away earlier",
-			Next:     "record again at a lower rate: waits that vanish are load, times that stay are the request's own",
+			Fix:      "make each request cheaper, add workers, processes or instances, or reject requests early",
+			Next:     "record again with less traffic: if these waits go, they were load",
 			Spans:    c.Spans(func(r *timeline.Request, g *timeline.Segment) bool { return s.waits(c, r, g) }),
 			Evidence: ev,
 			WhatIf:   s.station(c).whatIfs(c),
@@ -147,11 +147,11 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 		m := s.mend(c)
 		out = append(out, diagnosis.Candidate{
 			Place:    s.called(),
-			Title:    "Requests wait " + meanWords(c, s.waits...) + " for their turn of the " + s.called() + "; " + s.busyWith(c),
+			Title:    "Requests wait " + meanWords(c, s.waits...) + " for their turn at the " + s.called() + ": they come in bursts or close together; " + s.busyWith(c),
 			Lead:     "waiting for the " + s.called() + " takes " + diagnosis.Percent(diagnosis.ShareOf(int64(s.waited()), int64(c.Time()))) + " of all request time",
-			Fix:      "make each request cheaper, or add workers, instances or processes",
+			Fix:      "make each request cheaper, or add workers, processes or instances",
 			Next:     "dwell why REC --load x0.5",
-			Decide:   "record again at a lower rate, or ask dwell why REC --load x0.5: waits that vanish are those of requests for each other",
+			Decide:   "record again with less traffic, or ask dwell why REC --load x0.5: if these waits go, requests waited for each other",
 			Spans:    spansOf(m.gone),
 			Evidence: append(s.evidence(c), ev...),
 			WhatIf:   s.whatIfs(c),
@@ -170,11 +170,11 @@ func forEachOthersWork(c *diagnosis.Case, s *server, ev []diagnosis.Evidence) []
 	}
 	return []diagnosis.Candidate{{
 		Place:    "the host's processors",
-		Title:    "Requests wait " + meanWords(c, spans) + " for a processor while all of them compute for other requests, though " + s.is + " " + diagnosis.Percent(s.busy) + " of the time on the whole",
-		Lead:     "waiting for a processor while all of them compute for other requests takes " + diagnosis.Percent(share) + " of all request time",
-		Fix:      "make each request cheaper, or add workers, instances or processes",
+		Title:    "Requests wait " + meanWords(c, spans) + " for a processor: they come in bursts that keep all processors busy, although " + s.is + " only " + diagnosis.Percent(s.busy) + " of the time overall",
+		Lead:     "waiting for a processor while all processors compute for other requests takes " + diagnosis.Percent(share) + " of all request time",
+		Fix:      "make each request cheaper, or add workers, processes or instances",
 		Next:     "dwell why REC --load x0.5",
-		Decide:   "record again at a lower rate: waits that vanish are those of requests for each other",
+		Decide:   "record again with less traffic: if these waits go, requests waited for each other",
 		Spans:    spans,
 		Evidence: ev,
 		WhatIf:   s.station(c).whatIfs(c),

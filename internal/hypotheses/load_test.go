@@ -49,7 +49,7 @@ func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {
 	for every, want := range map[recording.Time]bool{1200 * us: true, 12_000 * us: false} {
 		d := diagnosed(t, loopOf(true, 60, every, cost{before: 600 * us, after: 150 * us, remote: 600 * us}))
 		said := slices.ContainsFunc(d.Leads, func(f diagnosis.Finding) bool {
-			return f.ID == "cpu-bound" && strings.Contains(f.Title, "requests wait for their event loop while it does such work")
+			return f.ID == "cpu-bound" && strings.Contains(f.Title, "waiting for the event loop while it computes for other requests")
 		})
 		if said != want {
 			t.Errorf("every %d us: said %t, want %t", every/us, said, want)

@@ -51,19 +51,19 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	} else if k.mostly(deedIO) {
 		doing = " while waiting for " + k.behind(c)
 	} else if at := k.calledFrom(c, deedAsleep); at != "" && k.mostly(deedAsleep) {
-		doing = " while asleep, it is not known what for; it lets go in " + at
+		doing = " while asleep for an unknown reason; it releases the lock in " + at
 	}
 	held := k.heldBy(c) + doing
 	if 2*k.known() < k.total {
-		held = "; what its holder does is known for " + diagnosis.Percent(diagnosis.ShareOf(int64(k.known()), int64(k.total))) + " of that time only"
+		held = "; what its holder does is known for only " + diagnosis.Percent(diagnosis.ShareOf(int64(k.known()), int64(k.total))) + " of that time"
 	}
 	st := stationAt(c, kindLock, func(s *station) bool { return s.lock == k.lock })
 	ev := k.evidence(c)
 	if m := st.mend(c); m != nil && k.mostly(deedCPU) && k.through == "" {
 		gone = m.gone
-		held += "; " + m.busyWith(c) + ", as far as others wait"
+		held += "; " + m.busyWith(c) + " (seen while others wait)"
 	} else {
-		ev = append(ev, diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
+		ev = append(ev, diagnosis.Part("of a wait behind a computing holder would go, because idle processors can take over the work", k.spared(c)))
 	}
 	_, share := perMean(c, k.total)
 	return diagnosis.Candidate{
@@ -81,10 +81,10 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 
 func (k *contention) fix(c *diagnosis.Case) string {
 	if k.shared(c) {
-		return "do what all wait for ahead of time, beside the requests, or make it cheaper"
+		return "do what all requests wait for ahead of time, in the background, or make it cheaper"
 	}
 	if startsThreads(c, k.stays) {
-		return "start threads once, in one executor for the life of the process, and not for each request or task"
+		return "start threads once, in one executor for the life of the process, not for each request or task"
 	}
 	return convoyFix(runtimeOf(c, k.process(c)))
 }
@@ -127,7 +127,7 @@ func lockLead(c *diagnosis.Case, total Duration) string {
 func lockEvidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
 	_, share := perMean(c, total)
 	return []diagnosis.Evidence{
-		diagnosis.Part("of all request time waits for locks", share),
+		diagnosis.Part("of all request time is spent waiting for locks", share),
 		diagnosis.Count("locks known", len(c.Locks)),
 	}
 }
@@ -147,11 +147,11 @@ func unnamedWaits(c *diagnosis.Case) []diagnosis.Span {
 func convoyFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeJVM:
-		return "do less while holding it, or hold it for a part of the data: ConcurrentHashMap, LongAdder, a StampedLock, a lock per key; or switch off what takes it"
+		return "do less while holding the lock, or let it guard less data: ConcurrentHashMap, LongAdder, a StampedLock, a lock per key; or switch off the code that takes it"
 	case recording.RuntimeGo:
-		return "do less while holding it, or hold it for a part of the data: shards with a mutex each, sync.Map, atomic values, sync.RWMutex where most only read"
+		return "do less while holding the lock, or let it guard less data: shards with a mutex each, sync.Map, atomic values, sync.RWMutex if most only read"
 	case recording.RuntimePython:
-		return "do less while holding it: compute before, store after; a lock per key; or a queue to the one thread that writes"
+		return "do less while holding the lock: compute before, store after; use a lock per key, or a queue to the one thread that writes"
 	}
-	return "do less while holding it, or hold it for a part of the data only: a lock per key or shard, or none (atomic values, copies)"
+	return "do less while holding the lock, or let it guard less data: a lock per key or shard, or no lock (atomic values, copies)"
 }

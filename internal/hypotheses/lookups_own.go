@@ -66,7 +66,7 @@ func (a *aimless) words(c *diagnosis.Case, all Duration) string {
 	if a.total == 0 {
 		return ""
 	}
-	said := "; " + diagnosis.Percent(diagnosis.ShareOf(int64(a.total), int64(all))) + " of that is look-ups after which nothing is connected to"
+	said := "; " + diagnosis.Percent(diagnosis.ShareOf(int64(a.total), int64(all))) + " of that is look-ups of names that are never connected to"
 	f, found := a.at.most()
 	if !found {
 		return said
@@ -83,7 +83,7 @@ func (a *aimless) fix() string {
 	if a.total == 0 {
 		return ""
 	}
-	return "do not resolve names that nothing is sent to (what compares, logs or counts addresses can take the text as it is); "
+	return "do not resolve names that are only logged, compared or counted; "
 }
 
 // behindLookups describes what requests wait, before a connection is opened for them, until the names of other calls
@@ -136,7 +136,7 @@ func (b *behindLookups) words(c *diagnosis.Case) string {
 		return ""
 	}
 	_, share := perMean(c, diagnosis.Total(b.spans))
-	return "; in another " + diagnosis.Percent(share) + " requests wait behind those of others, of which no more than " + diagnosis.Thousands(int64(b.most)) + " are made at once"
+	return "; for another " + diagnosis.Percent(share) + " requests wait behind look-ups of other requests, because only " + diagnosis.Thousands(int64(b.most)) + " run concurrently"
 }
 
 // fix says how more names can be looked up at once; "" if nothing waits.
@@ -145,7 +145,7 @@ func (b *behindLookups) fix() string {
 	case len(b.spans) == 0:
 		return ""
 	case b.rt == recording.RuntimeNode:
-		return "let more names be looked up at once: a larger UV_THREADPOOL_SIZE (half of those threads do it, 2 unless told), or dns.resolve, which needs none (a lookup function of the agent's); "
+		return "let more look-ups run concurrently: a larger UV_THREADPOOL_SIZE (half of those threads resolve names, 2 by default), or dns.resolve, which needs no thread (as the agent's lookup function); "
 	}
-	return "let more names be looked up at once: more threads that do it, or a resolver that needs none; "
+	return "let more look-ups run concurrently: more threads for them, or an asynchronous resolver; "
 }

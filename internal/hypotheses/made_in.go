@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -54,6 +55,11 @@ func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 		return ""
 	}
 	return ", called in " + symbol.Place(f)
+}
+
+// madeIn is calledIn to follow a noun.
+func madeIn(c *diagnosis.Case, calls []timeline.CallID) string {
+	return strings.TrimPrefix(calledIn(c, calls), ", called")
 }
 
 // readIn says in which function of the service's own code goroutines are as calls are answered. It is the function of

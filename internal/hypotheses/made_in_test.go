@@ -46,8 +46,8 @@ func TestCallsOfGoroutinesAreMadeWhereTheirAnswersAreRead(t *testing.T) {
 // What slow requests compute makes them slow only if it is half of what they take longer.
 func TestSlowRequestsComputeIfThatMakesThemSlow(t *testing.T) {
 	for took, want := range map[diagnosis.Time]string{
-		5_000_000:  "Slow requests compute: 3.00 ms on the CPU for their own work, where an ordinary one takes 1.00 ms",
-		20_000_000: "Requests compute: an ordinary one spends 50 % of its time on the CPU for its own work",
+		5_000_000:  "Slow requests compute longer: 3.00 ms on average, ordinary ones 1.00 ms",
+		20_000_000: "Requests compute: an ordinary one spends 50 % of its time computing",
 	} {
 		tl := &timeline.Timeline{Strands: []timeline.Strand{{}}, Requests: []timeline.Request{
 			{ID: 0, RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, End: 2_000_000},

@@ -238,22 +238,22 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 		if len(alike) > 0 {
 			cd := batchAt(c, rep, alike)
 			if rep.vague() {
-				cd.Evidence = append(cd.Evidence, diagnosis.Part("of those whose stacks are known are made on one path through the code", onePath(c, rep.calls(c, alike))))
+				cd.Evidence = append(cd.Evidence, diagnosis.Part("of the calls with a known stack come from one path through the code", onePath(c, rep.calls(c, alike))))
 			}
 			res.Candidates = append(res.Candidates, cd)
 		}
 		if len(many) > 0 {
 			cd := batchAt(c, rep, many)
-			cd.Decide = "see whether they are of one kind, in the code or in what the peer logs: " + rep.unnamed()
+			cd.Decide = "see in the code, or in the peer's log, whether these calls have one shape: " + rep.unnamed()
 			res.Candidates = append(res.Candidates, cd)
 		}
 		if len(few) > 0 {
 			sealed = append(sealed, batchAt(c, rep, few).Spans...)
-			hides = "is calls to " + rep.peer + ": whether they are of one shape is not seen, as " + rep.unnamed()
+			hides = "is spent in calls to " + rep.peer + ", and dwell cannot see whether they have one shape: " + rep.unnamed()
 		}
 	}
 	res.Evidence = []diagnosis.Evidence{
-		{What: "calls of one shape in a request", Value: int64(most) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: true},
+		{What: "calls of one shape per request", Value: int64(most) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: true},
 		diagnosis.Count("calls", len(c.Calls)),
 	}
 	many := unowned(c, everyCall(c), func(k *timeline.Call) window { return window{k.Start, k.End} })
@@ -264,10 +264,10 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	hideShared(c, &res)
 	res.Lead = "a request makes at most " + atMost(most) + " calls of one shape on average"
 	if failed > 0 {
-		res.Lead += ", not counted " + diagnosis.Thousands(int64(failed)) + " that failed"
+		res.Lead += ", not counting " + diagnosis.Thousands(int64(failed)) + " that failed"
 	}
 	if again > 0 {
-		res.Lead += ", not counted " + diagnosis.Thousands(int64(again)) + " that were made again after a pause"
+		res.Lead += ", not counting " + diagnosis.Thousands(int64(again)) + " that were repeated after a pause"
 	}
 	switch {
 	case len(c.Calls) == 0:
@@ -277,7 +277,7 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	case len(res.Candidates) == 0 && len(sealed) > 0:
 		res.Lead = "a request makes " + oneDecimal(most) + " calls to " + of.peer + "; " + of.unnamed()
 	case len(res.Candidates) == 0:
-		res.Lead += " (bound " + diagnosis.Thousands(manyCalls) + ")"
+		res.Lead += " (threshold " + diagnosis.Thousands(manyCalls) + ")"
 	}
 	return res
 }

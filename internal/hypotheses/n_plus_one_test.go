@@ -88,7 +88,7 @@ func TestStatementsPreparedBeforeMayBeOfTheShape(t *testing.T) {
 	c := diagnosis.NewCase(tl, diagnosis.Options{})
 	rep := &repeats{shape: shapeOf(&tl.Calls[0]), by: []repeat{{0, 3}}}
 	got := batchAt(c, rep, []diagnosis.RequestID{0})
-	if want := "; what another 2.0 calls to it ask is not known, as of statements prepared before the recording"; !strings.HasSuffix(got.Title, want) || !got.AtLeast {
+	if want := "; the operation of another 2.0 calls to it is not known (such as of statements prepared before the recording)"; !strings.HasSuffix(got.Title, want) || !got.AtLeast {
 		t.Errorf("%q, at least: %t; want %q", got.Title, got.AtLeast, want)
 	}
 }

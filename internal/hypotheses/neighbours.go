@@ -44,7 +44,7 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 		n.share += part
 		if i < 2 && part >= diagnosis.Whole/100 {
 			said = append(said, name+" ("+diagnosis.Percent(part)+")")
-			n.evidence = append(n.evidence, diagnosis.Part("of the processors' time was used by "+name+", which is not watched", part))
+			n.evidence = append(n.evidence, diagnosis.Part("of the processors' time was used by "+name+", which dwell does not watch", part))
 		}
 	}
 	n.names = strings.Join(said, " and ")
@@ -122,9 +122,9 @@ func (n *neighbours) used(busy, own diagnosis.Share) string {
 		text += ", others " + diagnosis.Percent(busy-own)
 		switch {
 		case n.names != "":
-			text += ", most of that by programs named " + n.names
+			text += ", mostly by programs named " + n.names
 		case n.share == 0:
-			text += " (which ones was not recorded)"
+			text += " (their names were not recorded)"
 		}
 	}
 	return text
@@ -133,7 +133,7 @@ func (n *neighbours) used(busy, own diagnosis.Share) string {
 // fix says what would give the service more of the processors.
 func (n *neighbours) fix(busy, own diagnosis.Share) string {
 	if busy-own < competes {
-		return "give the service more CPU, or make what it computes cheaper"
+		return "give the service more CPU, or make its computations cheaper"
 	}
-	return "give the service more CPU, or move what competes with it: " + cmp.Or(n.names, "see what else runs there (top, systemd-cgtop)")
+	return "give the service more CPU, or move the programs that compete with it: " + cmp.Or(n.names, "see what else runs there (top, systemd-cgtop)")
 }

@@ -140,29 +140,29 @@ func (a *absence) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		next = processName(c, a.process)
 	}
 	if late >= took/absentShare {
-		next += " began " + diagnosis.Human(late) + " after the last answer and"
+		next += " started " + diagnosis.Human(late) + " after the last answer and"
 	}
-	title := "Requests wait while no process is there to accept them: " + diagnosis.Plural(n, "time") + " in " + diagnosis.Human(c.End.Sub(c.Start)) +
-		" the last one had ended, " + next + " took " + diagnosis.Human(took) + " from its beginning to its first request, and " +
-		diagnosis.Plural(requestsIn(a.spans), "request") + " waited for it, at most " + diagnosis.Human(a.longest)
+	title := "Requests wait while no process runs to accept them: " + diagnosis.Plural(n, "time") + " in " + diagnosis.Human(c.End.Sub(c.Start)) +
+		" the last one had ended, " + next + " took " + diagnosis.Human(took) + " from its start to its first request, and " +
+		diagnosis.Plural(requestsIn(a.spans), "request") + " waited for it, for up to " + diagnosis.Human(a.longest)
 	if a.ended > 1 {
-		title += "; " + processes(a.ended) + " ended, after " + diagnosis.Plural(a.served[len(a.served)/2], "request") + " each as a rule"
+		title += "; " + processes(a.ended) + " ended, after a median of " + diagnosis.Plural(a.served[len(a.served)/2], "request") + " each"
 	}
 	return diagnosis.Candidate{
 		Place: processName(c, a.process),
 		Title: title,
-		Fix: "let processes live longer (the server's limit of requests for each worker, with jitter), run more than one so that another is there meanwhile, start the next before the last ends, " +
-			"and load the application once before forking (preload) so that a start takes less",
-		Next:   "dwell show REC --tree --endpoint E shows what the starting process computes",
+		Fix: "let processes live longer (raise the server's limit of requests per worker, with jitter), run more than one so that another can serve meanwhile, start the next before the last ends, " +
+			"and load the application once before forking (preload) so that a start takes less time",
+		Next:   "dwell show REC --tree --endpoint E shows what the new process computes while it starts",
 		Spans:  a.spans,
 		Proven: true,
 		Lead:   "waiting for a process to start takes " + diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(a.spans)), int64(c.Time()))) + " of all request time",
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Count("times that no process was there", n),
-			diagnosis.NS("median time from a process's beginning to its first request", took),
-			diagnosis.NS("median time from the last answer to that beginning", late),
-			diagnosis.Count("requests that waited for one", requestsIn(a.spans)),
-			diagnosis.NS("longest wait for one", a.longest),
+			diagnosis.Count("times that no process ran", n),
+			diagnosis.NS("median time from a process's start to its first request", took),
+			diagnosis.NS("median time from the last answer to that start", late),
+			diagnosis.Count("requests that waited for a process", requestsIn(a.spans)),
+			diagnosis.NS("longest wait for a process", a.longest),
 			diagnosis.Count("processes that had served requests and ended", a.ended),
 		},
 	}

@@ -177,19 +177,18 @@ func (l *lineOf) waits(c *diagnosis.Case, behind map[timeline.CallID]timeline.Ca
 // there is the candidate: what requests wait for at a peer that does one thing at a time.
 func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(l.spans)
-	owner, _ := l.owners.most()
 	n := len(l.calls)
 	return diagnosis.Candidate{
 		Place: l.ahead + " under way at " + l.peer,
-		Title: diagnosis.Plural(n, "call") + " to " + l.peer + " waited " + diagnosis.Human(total/Duration(max(1, n))) + " on average while " + l.ahead + owner + " was under way there" +
-			calledIn(c, l.heads) + ": the peer does one thing at a time",
+		Title: diagnosis.Plural(n, "call") + " to " + l.peer + " waited " + diagnosis.Human(total/Duration(max(1, n))) + " on average behind " + l.ahead + l.called(c) +
+			": the peer serves one request at a time",
 		Fix:   lessAtOnce(l.ahead),
-		Next:  "the peer's own log of slow operations names " + l.ahead + ", and none of those that waited",
+		Next:  "the peer's own log of slow operations shows " + l.ahead + ", but not the calls that waited",
 		Spans: l.spans,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of the calls sent while "+l.ahead+" was under way there were answered right after it", diagnosis.ShareOf(int64(n), int64(l.asked))).Against(int64(answeredAfter)),
+			diagnosis.Part("of the calls sent while the peer served "+l.ahead+" were answered right after it", diagnosis.ShareOf(int64(n), int64(l.asked))).Against(int64(answeredAfter)),
 			diagnosis.NS("longest of these waits", l.longest),
-			diagnosis.NS("p50 of "+l.ahead+", from being sent to its answer", takes(c, l.heads)),
+			diagnosis.NS("p50 of "+l.ahead+", from sending to the answer", takes(c, l.heads)),
 			diagnosis.Count("calls that others waited for", len(l.heads)),
 		},
 	}
@@ -197,6 +196,6 @@ func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
 
 // lessAtOnce says what helps if an operation keeps a peer busy that does one thing at a time.
 func lessAtOnce(operation string) string {
-	return "ask for less at once with " + operation + " (in pages, by a cursor), or ask it of another instance (a replica), so that what requests ask need not wait for it; " +
-		"a faster network, or more connections, changes nothing"
+	return "ask for less per call with " + operation + " (in pages, by a cursor), or send it to another instance (a replica), so that other calls do not queue behind it; " +
+		"a faster network or more connections would not help"
 }

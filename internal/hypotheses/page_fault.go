@@ -27,7 +27,7 @@ func pageFault() diagnosis.Hypothesis {
 
 func testPageFault(c *diagnosis.Case) diagnosis.Result {
 	s, all := spentOn(c, timeline.CausePageFault), storageOf(c)
-	ev := append(s.evidence(c, "asleep in page faults"), all.faultEvidence()...)
+	ev := append(s.evidence(c, "sleeping in page faults"), all.faultEvidence()...)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "sleeping in page faults")}
 	res.Undecided = waitsAway(c, timeline.CausePageFault, "slept in page faults")
 	queued, queues := behindFaults(c, s.total > 0)
@@ -38,16 +38,16 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 		return res
 	}
 	title := "Requests sleep in page faults: "
-	fix := "have the pages in memory before requests need them: read the mapped file once (MAP_POPULATE, madvise WILLNEED), touch the heap at start " +
-		"(-XX:+AlwaysPreTouch), more memory or less swapping (vm.swappiness), mlock"
+	fix := "have the pages in memory before requests need them: read the mapped file once at start (MAP_POPULATE, madvise WILLNEED)" + touchFix(c, s.stays) +
+		", or mlock them; if the host swaps, give it more memory or lower vm.swappiness"
 	behind, owner := behindMemoryLock(c, &s)
 	if all.growth.known {
-		ev = append(ev, diagnosis.Part("of it is for the lock of the address space", behind))
+		ev = append(ev, diagnosis.Part("of it is spent waiting for the lock of the address space", behind))
 	}
 	if behind >= diagnosis.Whole/2 {
 		title = "Requests wait for the lock of their process's address space: "
-		fix = "map what grows once, with room (an initial mapping as large as the file will be), " +
-			"and return memory to the system less often (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD)"
+		fix = "map a growing file once, as large as it will become, instead of mapping it again as it grows; " +
+			"return memory to the system less often (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD)"
 		if owner != "" {
 			title = "Requests wait while " + owner + " changes the address space: "
 		}
@@ -56,11 +56,19 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 		Place:    cmp.Or(s.place(c), "page faults"),
 		Title:    title + meanWords(c, spansOf(s.stays)) + s.forFile() + s.from() + queues,
 		Fix:      fix,
-		Next:     "vmstat 1 (si, so) and the process's majflt (ps -o majflt) during the same load tell swap from files",
+		Next:     "under the same load, vmstat 1 (si, so) shows swapping, and ps -o majflt the process's page faults that read from storage",
 		Spans:    append(s.spans(c), queued...),
 		Evidence: ev,
 	}}
 	return res
+}
+
+// touchFix adds the advice for the heap of a runtime that can have it in memory from the start.
+func touchFix(c *diagnosis.Case, waits []stay) string {
+	if len(waits) > 0 && runtimeOf(c, c.Requests[waits[0].Request].Process) == recording.RuntimeJVM {
+		return ", touch the heap at start (-XX:+AlwaysPreTouch)"
+	}
+	return ""
 }
 
 // behindFaults returns what requests would wait less for locks and interpreters whose holders sleep in page faults
@@ -83,7 +91,7 @@ func behindFaults(c *diagnosis.Case, locks bool) (out []diagnosis.Span, words st
 				if cause == timeline.CauseLock {
 					lock = k.named(c)
 				}
-				most, words = waited, "; whoever does has "+lock+" meanwhile, for which requests wait "+meanWords(c, spansOf(gone))
+				most, words = waited, "; the thread that faults holds "+lock+", and other requests wait "+meanWords(c, spansOf(gone))+" for it"
 			}
 		}
 	}

@@ -130,20 +130,20 @@ func sharedWaits(c *diagnosis.Case) []*sharedWait {
 }
 
 func (u *sharedWait) candidate(c *diagnosis.Case) diagnosis.Candidate {
-	on := "a connection that they share"
+	on := "a shared connection"
 	if n := len(u.conns); n > 1 {
-		on = diagnosis.Plural(n, "connection") + " that they share"
+		on = diagnosis.Plural(n, "shared connection")
 	}
 	_, share := perMean(c, diagnosis.Total(u.spans))
 	return diagnosis.Candidate{
 		Place:    u.peer,
-		Title:    "Requests wait " + meanWords(c, u.spans) + " for " + u.peer + " to answer, on " + on + " (which calls there are whose is not known)",
-		Fix:      "the time is spent at " + u.peer + ", or in waiting for a turn there: look at what these requests ask of it, and at how many it lets be under way at once",
-		Next:     "compare its own log or metrics with the time here: where it takes less, requests wait for a turn (HTTP/2: its limit of streams), which more connections, or a higher limit, would spare them",
+		Title:    "Requests wait " + meanWords(c, u.spans) + " for " + u.peer + " to answer, on " + on + " (which call belongs to which request is not known)",
+		Fix:      "the time is spent at " + u.peer + ", or waiting for a turn there: see what these requests ask of it, and how many it serves concurrently",
+		Next:     "compare the peer's own log or metrics with the time here: if the peer takes less, requests wait for a turn (HTTP/2: its limit of streams), and more connections or a higher limit would help",
 		Lead:     u.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Peer:     true,
 		Seen:     u.spans,
-		Evidence: []diagnosis.Evidence{diagnosis.Part("of all request time is waited for it there", share), diagnosis.Count("connections that requests share", len(u.conns))},
+		Evidence: []diagnosis.Evidence{diagnosis.Part("of all request time is spent waiting for it there", share), diagnosis.Count("connections that requests share", len(u.conns))},
 	}
 }
 
@@ -154,7 +154,7 @@ func hideShared(c *diagnosis.Case, res *diagnosis.Result) {
 		all = append(all, u.spans...)
 	}
 	if diagnosis.Total(all) > diagnosis.Total(res.Hidden) {
-		res.Hides = "is waiting for peers on connections that requests share: which calls there are whose is not known"
+		res.Hides = "is spent waiting for peers on shared connections, and which call belongs to which request is not known"
 	}
 	res.Hidden = append(res.Hidden, all...)
 }

@@ -54,11 +54,11 @@ func behindPinned(c *diagnosis.Case, ev []diagnosis.Evidence) *diagnosis.Candida
 	if part < diagnosis.Whole/2 {
 		return nil
 	}
-	who := "virtual threads are pinned to the threads that carry them"
+	who := "virtual threads are pinned to their carrier threads"
 	if place != "" {
-		who += ", and wait there, most of all in " + place
+		who += " while they wait, mostly in " + place
 	}
-	ev = slices.Insert(slices.Clone(ev), 0, diagnosis.Part("of the wait for workers passes while a virtual thread is pinned to them", part).Against(int64(diagnosis.Whole/2)))
+	ev = slices.Insert(slices.Clone(ev), 0, diagnosis.Part("of the wait for workers passes while a virtual thread is pinned to one", part).Against(int64(diagnosis.Whole/2)))
 	cd := behindTheQueue(c, who, c.Spans(func(r *timeline.Request, s *timeline.Segment) bool { return forWorker(c, r, s) }), ev)
 	cd.Fix, cd.WhatIf = pinnedFix, nil
 	return &cd

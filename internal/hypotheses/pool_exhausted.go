@@ -68,7 +68,7 @@ func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
 	if total > 0 {
 		res.Lead = "waiting for pools takes " + diagnosis.Percent(part) + " of all request time"
 	}
-	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for a connection or thread of a pool", part)}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is spent waiting for a connection or thread of a pool", part)}
 	hideShared(c, &res)
 	return res
 }
@@ -224,35 +224,33 @@ func (s *shortage) members(c *diagnosis.Case) {
 func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(spansOf(s.stays))
 	_, part := perMean(c, total)
-	full, fix := "", s.fix()
+	full, fix := "", s.fix(c)
 	ev := []diagnosis.Evidence{
-		whose(c, spansOf(s.stays)).inRequest("mean wait of a request", " for it", total),
-		diagnosis.Part("of all request time waits for it", part),
+		whose(c, spansOf(s.stays)).inRequest("mean wait for it per request", "", total),
+		diagnosis.Part("of all request time is spent waiting for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}
 	switch {
 	case 2*s.given > total:
-		full = ", each for the one that another call gives back then"
+		full = ", each until another call gives one back"
 	case s.size > 0:
 		full = s.atMost()
 	}
-	if s.size > 0 {
-		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
-	}
+	ev = append(ev, s.sizes(c)...)
 	if s.k != nil && s.k.lock != timeline.None {
-		ev = append(ev, diagnosis.Count("waiters at once at most", s.k.queue.most))
+		ev = append(ev, diagnosis.Count("waiters at the same time at most", s.k.queue.most))
 		if s.size == 0 && s.k.known() > 0 {
 			full = ", given back by " + s.k.holder(c)
 		}
 	}
 	if from := s.waitedIn(c); from != "" {
-		full += ", most of all in " + from
+		full += ", mostly in " + from
 	}
 	if what, share := s.meanwhile(c); what != "" {
 		workers := s.workers()
 		full += "; meanwhile " + workers + " mostly " + what
 		if strings.HasPrefix(what, waitForLock) {
-			fix = "mend what " + workers + " wait for first: more of them would wait for it too"
+			fix = "first shorten that wait for the lock: more " + cmp.Or(s.noun, workerNoun(s.rt)) + " would wait for it too"
 		}
 		if what == waitForMore {
 			fix = lingerFix
@@ -260,7 +258,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time "+workers+" "+what, share)}, ev...)
 	}
 	if who := s.takenFor(c); who != "" {
-		full += "; as far as is known they work for " + who + " most of all"
+		full += "; as far as is known they mostly work for " + who
 	}
 	if s.k != nil && s.k.lock != timeline.None {
 		full += s.k.usedFor(c)
@@ -273,7 +271,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Place:    place,
 		Title:    "Requests wait " + meanWords(c, spansOf(s.stays)) + " for " + s.what + full,
 		Fix:      fix,
-		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
+		Next:     "dwell show REC --slowest 3 shows the calls in flight, and how long each holds its member of the pool",
 		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",
 		Spans:    append(spansOf(s.gone), s.behind(c)...),
 		Decide:   s.doubt,
@@ -334,7 +332,7 @@ const (
 	doCompute   = "compute"
 	waitFor     = "wait for " // a peer
 	waitForLock = "wait for the lock in "
-	waitForMore = "wait for more on connections that they have answered"
+	waitForMore = "wait for the next request on connections that they have answered"
 )
 
 // doingWords says what a strand did, as a verb; "" if that is not known.
@@ -344,7 +342,10 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 		return doCompute
 	case a.Call != timeline.None:
 		call := &c.Calls[a.Call]
-		return strings.TrimSpace(waitFor + call.Peer + " " + call.Operation)
+		if call.Operation == "" {
+			return waitFor + call.Peer
+		}
+		return waitFor + call.Operation + " at " + call.Peer
 	case a.Wait != timeline.None && c.Waits[a.Wait].Lock != timeline.None:
 		return waitForLock + lockName(c, c.Waits[a.Wait].Lock)
 	}

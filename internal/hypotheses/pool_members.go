@@ -37,7 +37,7 @@ func (k *contention) usedFor(c *diagnosis.Case) string {
 	slices.SortFunc(uses, func(a, b string) int { return cmp.Or(cmp.Compare(did[b], did[a]), cmp.Compare(a, b)) })
 	text := ""
 	for i, words := range uses[:min(toldUses, len(uses))] {
-		sep := "; whoever has one "
+		sep := "; the holder of one "
 		if i > 0 {
 			sep = " and "
 		}
@@ -235,12 +235,12 @@ func taskPoolShortages(c *diagnosis.Case) (out []*shortage) {
 	for _, w := range taskPools(c) {
 		name := w.name(c)
 		s := &shortage{rt: runtimeOf(c, c.Strands[w.mates[0]].Process), mates: w.mates, noun: w.noun(), name: w.noun() + " " + name, stays: w.queued}
-		if s.what = "one of " + diagnosis.Thousands(int64(len(w.mates))) + " " + s.noun + " (" + name + ") that work for requests, all of which are busy"; len(w.mates) == 1 {
+		if s.what = "one of " + diagnosis.Thousands(int64(len(w.mates))) + " busy " + s.noun + " (" + name + ") that work for requests"; len(w.mates) == 1 {
 			s.what = "the only one of the " + s.noun + " (" + name + ") that work for requests, which is busy"
 		}
 		s.replayTaskPool(c)
 		if 2*diagnosis.Total(spansOf(s.gone)) < diagnosis.Total(spansOf(s.stays)) { // they compute, on processors that are busy
-			s.gone, s.doubt = s.stays, "give them less to do, or more processors: they mostly compute on processors that are busy, and more of them alone would not help"
+			s.gone, s.doubt = s.stays, "give the "+s.noun+" less to do, or the host more processors: they mostly compute on busy processors, so more "+s.noun+" alone would not help"
 		}
 		out = append(out, s)
 	}

@@ -18,7 +18,7 @@ func TestWhatMembersOfAPoolAreUsedFor(t *testing.T) {
 		weights: []Duration{60, 35, 5}, total: 190,
 	}
 	k.by[deedUnknown] = 90
-	if got, want := k.usedFor(c), "; whoever has one sleeps until a timer for 60 % and computes for 35 % of that time"; got != want {
+	if got, want := k.usedFor(c), "; the holder of one sleeps until a timer for 60 % and computes for 35 % of that time"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if k.by[deedUnknown] = 100; k.usedFor(c) != "" {

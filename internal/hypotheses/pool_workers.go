@@ -185,17 +185,17 @@ func fullQueue(c *diagnosis.Case, k *contention) string {
 	for i := range k.stays {
 		takers[k.stays[i].strand] = true
 	}
-	noun, ends := strings.TrimSuffix(workerNoun(runtimeOf(c, c.Strands[k.waiter()].Process)), "s"), " take from"
+	noun, ends := strings.TrimSuffix(workerNoun(runtimeOf(c, c.Strands[k.waiter()].Process)), "s"), " take from it)"
 	if len(takers) == 1 {
-		ends = " takes from"
+		ends = " takes from it)"
 	}
-	return "room in a full queue, into which " + k.room + " puts and which " + diagnosis.Plural(len(takers), noun) + ends
+	return "room in a full queue (" + k.room + " puts into it, " + diagnosis.Plural(len(takers), noun) + ends
 }
 
 // workers names the strands that do what requests wait for.
 func (s *shortage) workers() string {
 	if s.k != nil && s.k.room != "" {
-		return "those who take from it"
+		return "the " + workerNoun(s.rt) + " that take from it"
 	}
 	return "its " + cmp.Or(s.noun, workerNoun(s.rt))
 }
@@ -211,57 +211,87 @@ func workerNoun(rt recording.Runtime) string {
 // taskPoolFix says what helps if all threads or processes that work for requests are busy.
 func taskPoolFix(rt recording.Runtime, noun string) string {
 	if rt == recording.RuntimeNode && noun != "processes" {
-		return "more threads (UV_THREADPOOL_SIZE, 4 unless told) if what they do is waiting, as for names and files; " +
-			"less work for them if it is computing, or give that to worker_threads or processes of its own"
+		return "if the threads mostly wait, as for names and files, run more of them (UV_THREADPOOL_SIZE, 4 by default); " +
+			"if they compute, give them less work, or move it to worker_threads or to separate processes"
 	}
-	return "more " + noun + " if what they do is waiting, or while processors are idle; less work in each piece if it is computing"
+	return "if the " + noun + " mostly wait, or processors are idle, run more of them; if they compute, give them less work per task"
 }
 
-func poolFix(rt recording.Runtime, peer string) string {
+func poolFix(rt recording.Runtime, peer, limit string) string {
 	if peer == "" && rt == recording.RuntimeGo {
-		return "more goroutines that take tasks from the channel if what they do is waiting, less work in each task if it is computing; or do the task on the request's own goroutine"
+		return "if the goroutines that take tasks from the channel mostly wait, run more of them; if they compute, put less work into each task; or do the task on the request's own goroutine"
 	}
 	if peer == "" {
-		return "more threads in the executor if what they do is waiting, less work in each task if it is computing; or run the task on the request's own thread"
+		return "if the executor's threads mostly wait, run more of them; if they compute, put less work into each task; or run the task on the request's own thread"
 	}
-	end := "; or hold a connection for less: give it back before other work"
+	end := "; or hold each connection for less time: give it back before other work"
 	switch rt {
 	case recording.RuntimeNode:
-		return "raise to the calls in flight what limits them: the agent's maxSockets (http.Agent, https.Agent), connections (Agent or Pool of undici, which fetch uses), or the application's own limit (such as p-limit's)" + end
+		return "raise the limit" + limit + ": maxSockets of http.Agent or https.Agent, connections of undici's Agent or Pool (which fetch uses), or the application's own limit (such as p-limit)" + end
 	case recording.RuntimeJVM:
-		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, commons-pool and Jedis setMaxTotal, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
+		return "raise the pool's maximum" + limit + ": HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, commons-pool and Jedis setMaxTotal, AWS ClientConfiguration.setMaxConnections" + end
 	case recording.RuntimeRuby:
-		return "raise the pool's size (pool in database.yml, ConnectionPool.new(size: ...), Sequel's max_connections) to the calls in flight" + end
+		return "raise the pool's size" + limit + ": pool in database.yml, ConnectionPool.new(size: ...), Sequel's max_connections" + end
 	case recording.RuntimePython:
-		return "raise the pool's maximum (urllib3 maxsize, httpx.Limits max_connections, SQLAlchemy pool_size and max_overflow, psycopg_pool max_size) to the calls in flight" + end
+		return "raise the pool's maximum" + limit + ": urllib3 maxsize, httpx.Limits max_connections, SQLAlchemy pool_size and max_overflow, psycopg_pool max_size" + end
 	case recording.RuntimeGo:
-		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or a semaphore of the application's" + end
+		return "raise the limit" + limit + ": Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or the application's own semaphore" + end
 	}
-	return "raise the pool's size to the calls in flight" + end
+	return "raise the pool's size" + limit + end
+}
+
+// sizes says how many of its connections are in use, and how many calls want one; nil if that is not known.
+func (s *shortage) sizes(c *diagnosis.Case) (ev []diagnosis.Evidence) {
+	if s.size > 0 {
+		ev = append(ev, diagnosis.Count("connections in use at the same time at most", s.size))
+		if n := s.inFlight(c); n > s.size {
+			ev = append(ev, diagnosis.Count("calls in flight at the same time at most", n))
+		}
+	}
+	return ev
+}
+
+// inFlight returns how many calls to the pool's peer are under way, or wait for a connection, at the same time at most.
+func (s *shortage) inFlight(c *diagnosis.Case) int {
+	var open []window
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Peer == s.peer && k.Process == c.Requests[s.stays[0].Request].Process {
+			open = append(open, window{k.Start, k.End})
+		}
+	}
+	return mostAtOnce(open)
+}
+
+// limits says how many of its connections are in use, and how many calls want one, at most.
+func (s *shortage) limits(c *diagnosis.Case) string {
+	if n := s.inFlight(c); s.size > 0 && n > s.size {
+		return " (" + diagnosis.Thousands(int64(s.size)) + " in use at most, " + diagnosis.Plural(n, "call") + " in flight at most)"
+	}
+	return " to the number of calls in flight"
 }
 
 // fix says how there would be enough of it, in the runtime's own words.
-func (s *shortage) fix() string {
+func (s *shortage) fix(c *diagnosis.Case) string {
 	switch {
 	case s.rt == recording.RuntimeGo && strings.HasPrefix(s.name, "sql.(*DB)."):
-		return "raise sql.DB.SetMaxOpenConns to the requests in flight, if the database can take as many; or hold a connection for less: end transactions, and close rows, before other work"
+		return "raise sql.DB.SetMaxOpenConns to the number of requests in flight, if the database can serve as many; or hold each connection for less time: end transactions and close rows before other work"
 	case s.gate != "":
-		return "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
+		return "raise the semaphore's count to the number of requests in flight, if what it guards can serve as many; or hold it only during the call"
 	case s.turns && s.rt != recording.RuntimePython:
-		return "raise what lets so few calls through at once: a client's or a pool's limit of connections, or a semaphore or lock of the service's own, " +
-			"which is to be held around the call alone"
+		return "raise the limit that lets so few calls run concurrently: a client's or pool's limit of connections, or the service's own semaphore or lock, " +
+			"which should be held only during the call"
 	case s.turns:
-		return "raise what lets so few calls through at once: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
-			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"
+		return "raise the limit that lets so few calls run concurrently: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
+			"or the service's own asyncio.Semaphore or Lock, which should be held only during the call"
 	case s.rt == recording.RuntimeNode && s.session:
-		return "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
+		return "raise the pool's maximum (pg.Pool: max, 10 by default) to the number of requests in flight, if the database can serve as many; or hold each connection for less time: give it back before other work"
 	case s.noun != "":
 		return taskPoolFix(s.rt, s.noun)
 	case s.k != nil && s.k.room != "":
-		return "less work for each thing that is put there, several in one call or one write; or more " + workerNoun(s.rt) +
-			" that take from it, if what they do is waiting or processors are idle; a longer queue helps against short bursts only; where things may be lost, do not wait for room"
+		return "do less work per item, or several items in one call or write; if the " + workerNoun(s.rt) + " that take from the queue mostly wait, or processors are idle, run more of them; " +
+			"a longer queue helps only against short bursts; if items may be lost, do not wait for room"
 	case s.peer == "" && s.k != nil && s.k.lock != timeline.None:
-		return "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
+		return "raise the pool's size to the number of requests in flight; or hold each member for less time: give it back before other work"
 	}
-	return poolFix(s.rt, s.peer)
+	return poolFix(s.rt, s.peer, s.limits(c))
 }

@@ -14,7 +14,7 @@ import (
 // Two requests at a time send tasks to one goroutine, 23, which makes a call of 10 ms for each. The second has to wait
 // until the first has its result. With one more goroutine it would not.
 func TestRequestsWaitForAGoroutineThatTakesTheirTasks(t *testing.T) {
-	const title = "Requests wait 4.99 ms on average (33 % of all request time) for a goroutine that takes its task; meanwhile its goroutines mostly wait for db:8080 GET /x"
+	const title = "Requests wait 4.99 ms on average (33 % of all request time) for a goroutine that takes its task; meanwhile its goroutines mostly wait for GET /x at db:8080"
 	f := tasksOfPairs(t, "")
 	if f.ID != "pool-exhausted" || f.Title != title || f.Place != "main.worker.func1 (worker.go:30)" {
 		t.Errorf("got %s %q at %q,\nexpected pool-exhausted %q at main.worker.func1 (worker.go:30)", f.ID, f.Title, f.Place, title)

@@ -181,10 +181,22 @@ func (p *pools) credentials(c *diagnosis.Case) []diagnosis.Span {
 
 // why says how it is known that the connections belong to one request.
 func (p *pools) why() string {
+	n := len(p.conns)
 	if p.beside >= p.ended {
-		return diagnosis.Thousands(int64(p.beside)) + " of them opened while another one was open and idle"
+		return ", " + allOrSome(p.beside, n) + "opened while another one was open and idle"
 	}
-	return diagnosis.Thousands(int64(p.ended)) + " of them closed with the request, after several calls"
+	if p.ended == n {
+		return " and were closed with it, after several calls"
+	}
+	return ", " + allOrSome(p.ended, n) + "closed with it after several calls"
+}
+
+// allOrSome says how many of some connections the text after it is about.
+func allOrSome(some, all int) string {
+	if some == all {
+		return "all of them "
+	}
+	return diagnosis.Thousands(int64(some)) + " of them "
 }
 
 // fix says how to keep connections of that kind.

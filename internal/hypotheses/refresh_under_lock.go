@@ -49,14 +49,14 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 		}
 	}
 	if _, share := perMean(c, hidden); share >= c.Open && 2*hidden > total {
-		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did or waited for"
+		res.Undecided = diagnosis.Percent(share) + " of all request time is spent waiting for locks, and it is not known what their holders did or waited for"
 	}
 	res.Lead = lockLead(c, total)
 	if total > 0 {
-		res.Lead = "in " + diagnosis.Percent(diagnosis.ShareOf(int64(inside), int64(total))) + " of the time that requests wait for locks the holder waits itself"
+		res.Lead = "for " + diagnosis.Percent(diagnosis.ShareOf(int64(inside), int64(total))) + " of the time that requests wait for locks, the holder itself waits"
 	}
 	res.Evidence = append([]diagnosis.Evidence{
-		diagnosis.Part("of the time that requests wait for locks the holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(inside), int64(total))),
+		diagnosis.Part("of the wait for locks passes while the holder itself waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(inside), int64(total))),
 	}, lockEvidence(c, total)...)
 	return res
 }
@@ -82,20 +82,20 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	if at := k.calledFrom(c, deedIO); at != "" {
 		from = ", called from " + at
 	}
-	fix := "do not hold the lock over the wait for " + peer + ": fetch first, then take the lock to store the result"
+	fix := "do not hold the lock while waiting for " + peer + ": fetch first, then take the lock to store the result"
 	if peer == aTimer {
-		fix = "do not hold the lock over the wait for a timer: give it back before, and take it again for the next piece of work"
+		fix = "do not hold the lock while waiting for a timer: release it before, and take it again for the next piece of work"
 	}
 	if k.writes(c) {
 		spans = append(spans, ownWrites(c, k.done(deedIO))...)
-		fix = "do not hold the lock over the write: hand what is written to a buffer of its own that one thread empties, as asynchronous logs do, and drop what does not fit; and see why whoever reads it is slow"
+		fix = "do not hold the lock during the write: put the data into a bounded buffer that one thread empties, as asynchronous logs do, and drop what does not fit; and see why the reader is slow"
 	}
 	if k.shared(c) && len(own) == 0 {
-		fix = "requests that do not ask for the same must not wait for each other: what they share one flight by (its key) has to tell apart what they ask for; where they do ask for the same, keep it for the next"
+		fix = "requests that ask for different things must not wait for each other: use a key that tells them apart (singleflight's key); if they ask for the same thing, keep the result for the next request"
 	} else if k.shared(c) {
-		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there"
+		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one has arrived"
 	} else if len(own) > 0 {
-		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
+		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one has arrived; take the lock only to store it"
 	}
 	if shared := k.sharedFix(c, len(own) > 0); shared != "" && !k.shared(c) && !k.fetching(c) {
 		fix = shared
@@ -111,7 +111,7 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "requests wait for " + k.named(c) + " while its holder is " + waiting + peer,
 		Spans:    spans,
-		Evidence: append([]diagnosis.Evidence{diagnosis.Part("of the wait for the lock its holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total)))}, k.evidence(c)...),
+		Evidence: append([]diagnosis.Evidence{diagnosis.Part("of the wait for the lock passes while its holder itself waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total)))}, k.evidence(c)...),
 	}
 }
 

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 func release() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "release",
-		Title: "Requests are slower since other processes serve them, as after a deploy",
+		Title: "Requests became slower when new processes took over, as after a deploy",
 		Doc: "A deploy or a restart has replaced the processes.\n\n" +
 			"Support: processes that ended, and others that began after those had served, are two generations. If only some of several workers were replaced, all are one generation. Requests of the newer generation, from 5 s after it took " +
 			"over, must take longer at the same endpoint, by more than each generation differs within itself, and not because more requests arrive.\n\n" +
@@ -40,7 +41,7 @@ func testRelease(c *diagnosis.Case) diagnosis.Result {
 		res.Another = true
 		res.Undecided = "the same processes served all " + diagnosis.Plural(len(c.Overall.Requests), "request") + ": record across a deploy to compare"
 		if replaced > 0 {
-			res.Undecided = processes(replaced) + " ended, but others that began as early went on: record across a deploy to compare"
+			res.Undecided = processes(replaced) + " ended, but others that started as early went on: record across a deploy to compare"
 		}
 		return res
 	}
@@ -67,7 +68,7 @@ func testRelease(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = ""
 	}
 	if most == nil {
-		res.Undecided = fmt.Sprintf("too few requests to compare: at least %d of an endpoint are needed before, and from 5 s after, other processes took over", c.MinRequests)
+		res.Undecided = fmt.Sprintf("too few requests to compare: an endpoint needs at least %d before new processes took over, and as many from 5 s after that", c.MinRequests)
 		return res
 	}
 	res.Evidence, res.Lead = most.evidence(), most.lead()
@@ -132,9 +133,9 @@ func (t *turnover) slower(c *diagnosis.Case) bool {
 func (t *turnover) unclear() string {
 	switch {
 	case t.falls:
-		return "calls of " + t.of.Endpoint + " take longer since other processes serve them, and still become faster: record longer"
+		return "requests of " + t.of.Endpoint + " take longer since new processes took over, but are still becoming faster: record longer"
 	case t.rates[1]*thanBefore > t.rates[0]*moreArrive:
-		return fmt.Sprintf("%s of %s take longer since other processes serve them, but more arrive, too: %s/s instead of %s/s",
+		return fmt.Sprintf("%s of %s take longer since new processes took over, but more arrive, too: %s/s instead of %s/s",
 			"requests", t.of.Endpoint, perSecond(t.rates[1]), perSecond(t.rates[0]))
 	}
 	return ""
@@ -143,28 +144,38 @@ func (t *turnover) unclear() string {
 func perSecond(rate int64) string { return fmt.Sprintf("%d.%d", rate/1000, rate%1000/100) }
 
 func (t *turnover) lead() string {
-	return "p50 of " + t.of.Endpoint + " was " + diagnosis.Human(t.was) + " before other processes took over and is " + diagnosis.Human(t.is) + " since"
+	return "p50 of " + t.of.Endpoint + " was " + diagnosis.Human(t.was) + " before new processes took over and is " + diagnosis.Human(t.is) + " since"
 }
 
 func (t *turnover) evidence() []diagnosis.Evidence {
 	return []diagnosis.Evidence{
-		diagnosis.NS("p50 since other processes took over", t.is).Against(int64(t.was)).On(t.after),
-		diagnosis.NS("p99 since then", t.p99s[1]).Against(int64(t.p99s[0])).On(t.after),
-		diagnosis.NS("p50 differs within one generation by", t.drift),
+		diagnosis.NS("p50 since the new processes took over", t.is).On(t.after),
+		diagnosis.NS("p50 before", t.was).On(t.before),
+		diagnosis.NS("normal variation of p50 within one release", t.drift),
+		diagnosis.NS("p99 since the new processes took over", t.p99s[1]).On(t.after),
+		diagnosis.NS("p99 before", t.p99s[0]).On(t.before),
 		diagnosis.Count("processes that served before", t.old.size()),
 		diagnosis.Count("processes that serve since", t.young.size()),
 		diagnosis.Count("requests compared", len(t.before)+len(t.after)),
 	}
 }
 
+// took says which processes took over.
+func (t *turnover) took(c *diagnosis.Case) string {
+	if n := t.young.size(); n > 1 {
+		return diagnosis.Thousands(int64(n)) + " new processes"
+	}
+	return "the new process " + t.young.name(c)
+}
+
 func (t *turnover) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	spans, where := t.extra(c)
 	return diagnosis.Candidate{
 		Place: t.young.name(c) + " instead of " + t.old.name(c),
-		Title: "Requests are slower since other processes serve them: p50 of " + t.of.Endpoint + " rose from " + diagnosis.Human(t.was) + " to " +
-			diagnosis.Human(t.is) + ", most of it " + where,
-		Fix:      "see what was deployed then; go back to what ran before if that is quicker than to repair it",
-		Next:     "dwell diff of a recording from before the deploy and one from after it shows which code and calls were added",
+		Title: "Requests became slower when " + t.took(c) + " took over, " + diagnosis.Human(t.young.first.Sub(c.Start)) +
+			" into the recording: p50 of " + t.of.Endpoint + " rose from " + diagnosis.Human(t.was) + " to " + diagnosis.Human(t.is) + ", mostly by " + where,
+		Fix:      "see what was deployed then; roll back if that is quicker than a repair",
+		Next:     "record before and after a deploy: dwell diff shows which code and calls were added",
 		Spans:    spans,
 		Evidence: t.evidence(),
 		AtLeast:  true,
@@ -177,6 +188,70 @@ type kindOf struct {
 	cause timeline.Cause
 }
 
+// words says what a request does or waits for, and in which phase if that says more.
+func (k kindOf) words() string {
+	switch k.phase {
+	case timeline.PhaseHandler:
+		return causeWords[k.cause]
+	case timeline.PhaseUnread:
+		return causeWords[k.cause] + " before they are read"
+	case timeline.PhaseRemote:
+		if k.cause == timeline.CauseRemote {
+			return "waiting for a peer to answer"
+		}
+	}
+	return causeWords[k.cause] + " in the phase " + k.phase.String()
+}
+
+// causeWords says what requests do, or wait for, by cause.
+var causeWords = [timeline.NumCauses]string{
+	timeline.CauseUnknown:         "time of unknown cause",
+	timeline.CauseOnCPU:           "computing",
+	timeline.CauseRunnable:        "waiting for a processor",
+	timeline.CauseLock:            "waiting for a lock",
+	timeline.CauseInterpreterLock: "waiting for the interpreter's lock",
+	timeline.CausePool:            "waiting for a worker or a connection",
+	timeline.CauseCondition:       "waiting for another thread",
+	timeline.CauseRemote:          "waiting for a peer",
+	timeline.CauseClient:          "waiting for the client",
+	timeline.CauseEventLoop:       "waiting for the event loop",
+	timeline.CauseGC:              "the garbage collector's pauses",
+	timeline.CauseDisk:            "waiting for a disk",
+	timeline.CausePageFault:       "page faults",
+	timeline.CauseIPC:             "waiting for a pipe, file or program",
+	timeline.CauseSleep:           "sleeping",
+}
+
+// moreTime is how much longer some requests spend on each cause than others, on average.
+type moreTime [timeline.NumCauses]Duration
+
+// order returns the causes, the one with most more time first.
+func (m *moreTime) order() []timeline.Cause {
+	causes := make([]timeline.Cause, timeline.NumCauses)
+	for i := range causes {
+		causes[i] = timeline.Cause(i)
+	}
+	slices.SortStableFunc(causes, func(a, b timeline.Cause) int { return cmp.Compare(m[b], m[a]) })
+	return causes
+}
+
+// most returns the cause of at least half of what they take longer, or the two that add most to it.
+func (m *moreTime) most() (causes []timeline.Cause) {
+	all := Duration(0)
+	for _, d := range m {
+		all += max(0, d)
+	}
+	for _, cause := range m.order()[:2] {
+		if m[cause] > 0 {
+			causes = append(causes, cause)
+		}
+		if 2*m[cause] >= all {
+			break
+		}
+	}
+	return causes
+}
+
 // extra takes out of the newer generation's requests what was added, kind by kind, and names the kind with most of
 // that.
 func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where string) {
@@ -186,7 +261,7 @@ func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where strin
 		for cause := range timeline.NumCauses {
 			k := kindOf{phase, cause}
 			if more := is[k] - was[k]; more > most {
-				most, where = more, fmt.Sprintf("%v, %v", phase, cause)
+				most, where = more, k.words()
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func retransmit() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "retransmit",
-		Title: "What calls send is lost and sent again",
+		Title: "Packets of calls are lost and sent again (TCP retransmission)",
 		Doc: "The call waits until the kernel does so.\n\n" +
 			"Support: segments of calls' connections that the kernel sent again. They belong to the handshake, as when packets are dropped or the peer's accept queue is full, or to requests. Ends of messages that this host itself dropped on " +
 			"their way out, as a packet filter or a full queue does, count too: they stay in the socket until the kernel tries again. The kernel does so once nothing was acknowledged for 200 ms or more, for a handshake after a second, and " +
@@ -54,8 +54,8 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	res := diagnosis.Result{
 		Lead: "none of " + diagnosis.Plural(len(c.Conns), "connection") + " sent a segment again",
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Count("segments sent again, on all connections", segments),
-			diagnosis.Count("connections with such segments", conns),
+			diagnosis.Count("TCP segments sent again, on all connections", segments),
+			diagnosis.Count("connections with retransmissions", conns),
 		},
 	}
 	if segments > 0 {
@@ -63,17 +63,17 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	}
 	opened, kept := waysAndBack(c)
 	if way, n := diagnosis.Quantile(opened, 50), len(opened); n > 0 {
-		res.Lead += "; a way there and back takes " + diagnosis.Human(way) + ", the median of " + diagnosis.Plural(n, "handshake")
-		res.Evidence = append(res.Evidence, diagnosis.NS("a way to a peer and back, p50 of the handshakes", way), diagnosis.Count("handshakes of connections that were opened", n))
+		res.Lead += "; a round trip takes " + diagnosis.Human(way) + ", the median of " + diagnosis.Plural(n, "handshake")
+		res.Evidence = append(res.Evidence, diagnosis.NS("round trip to a peer, p50 of the handshakes", way), diagnosis.Count("handshakes of connections that were opened", n))
 	}
 	if way, n := diagnosis.Quantile(kept, 50), len(kept); n > 0 {
-		res.Lead += "; on connections that were open before, " + diagnosis.Human(way) + " at best, the median of " + diagnosis.Plural(n, "connection")
-		res.Evidence = append(res.Evidence, diagnosis.NS("a way to a peer and back at best, p50 of connections that were open before", way), diagnosis.Count("connections that were open before, with such a time", n))
+		res.Lead += "; on connections that were open before, a round trip takes " + diagnosis.Human(way) + " at best, the median of " + diagnosis.Plural(n, "connection")
+		res.Evidence = append(res.Evidence, diagnosis.NS("best round trip to a peer, p50 of connections that were open before", way), diagnosis.Count("connections that were open before, with a known round trip", n))
 	}
 	by := resentBy(c)
 	if n := refusedOf(by); n > 0 {
-		res.Lead += ", and the ends of " + diagnosis.Plural(n, "message") + " were dropped by this host on their way out"
-		res.Evidence = append(res.Evidence, diagnosis.Count("ends of messages that this host dropped on their way out", n))
+		res.Lead += ", and this host itself dropped the ends of " + diagnosis.Plural(n, "message") + " on their way out"
+		res.Evidence = append(res.Evidence, diagnosis.Count("ends of messages that this host itself dropped on their way out", n))
 	}
 	peers := slices.Collect(maps.Values(by))
 	slices.SortFunc(peers, func(a, b *resent) int {
@@ -193,22 +193,22 @@ func (r *resent) candidate(ev []diagnosis.Evidence) diagnosis.Candidate {
 	if r.peer == "" {
 		what = "answer"
 	}
-	title := diagnosis.Plural(n, what) + " to " + peer + " waited until what was lost on the way was sent again, " +
-		diagnosis.Human(diagnosis.Total(r.spans)/Duration(n)) + " on average"
-	fix := "packets are lost on the way to " + peer + ": look at drops of interfaces and queues on both sides (ip -s link, nstat TcpExt), and at what lies between"
+	title := diagnosis.Plural(n, what) + " to " + peer + " waited for a TCP retransmission (" +
+		diagnosis.Human(diagnosis.Total(r.spans)/Duration(n)) + " on average)"
+	fix := "packets are lost on the way to " + peer + ": look for drops at the interfaces and queues of both hosts (ip -s link, nstat TcpExt), and at the network between them"
 	ev = append([]diagnosis.Evidence{
-		diagnosis.Count(what+"s that waited for it", n),
-		diagnosis.NS("longest wait for it", r.longest),
+		diagnosis.Count(what+"s that waited for a retransmission", n),
+		diagnosis.NS("longest such wait", r.longest),
 	}, ev...)
 	if k := len(r.connect); k > 0 {
-		title += "; " + diagnosis.Thousands(int64(k)) + " of them for their connection"
+		title += ", " + allOrSome(k, n) + "while connecting"
 		if 2*k > n {
-			fix = "see whether the accept queue of " + peer + " is full (nstat TcpExtListenDrops there; its backlog and net.core.somaxconn), else what drops packets on the way; keep connections open so that fewer are made"
+			fix = "see whether the accept queue of " + peer + " is full (nstat TcpExtListenDrops there; its backlog and net.core.somaxconn); if not, look for what drops packets on the way; keep connections open so that fewer are opened"
 		}
 	}
 	if k := len(r.refused); k > 0 {
-		title += "; " + diagnosis.Thousands(int64(k)) + " of them this host had dropped itself"
-		fix = "this host drops what it sends to " + peer + " itself: look at the filters of packets on their way out (nft list ruleset, iptables -L OUTPUT -v), and at the drops of its queues (tc -s qdisc, ip -s link)"
+		title += "; this host itself had dropped the packets of " + diagnosis.Thousands(int64(k)) + " of them"
+		fix = "this host itself drops packets to " + peer + ": look at its filters for outgoing packets (nft list ruleset, iptables -L OUTPUT -v), and at the drops of its queues (tc -s qdisc, ip -s link)"
 	}
 	return diagnosis.Candidate{
 		Place:    "the way to " + peer,

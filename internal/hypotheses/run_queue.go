@@ -13,7 +13,7 @@ import (
 func runQueue() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "run-queue",
-		Title: "Requests wait for a processor, or for others that do",
+		Title: "Requests wait for a processor, or behind threads that do",
 		Doc: "The threads are ready to run, but no processor runs them.\n\n" +
 			"Support: the time requests' threads were runnable but not running, if there is a lack of processors:\n\n" +
 			"- The host's processors are busy 90 % of the time, or the control group is throttled.\n" +
@@ -45,10 +45,10 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of all request time is spent waiting for a processor", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),
 		diagnosis.Part("of the host's processor time is in use", h.busy).Against(int64(c.Saturated)),
 		diagnosis.Part("of the time the control group is throttled", h.throttled).Against(int64(throttledShare)),
-		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
+		diagnosis.Part("of the time some thread of the host waits for a processor", h.pressure),
 	}
 	if h.stolen > 0 {
-		ev = append(ev, diagnosis.Part("of the processors' time a hypervisor gave to others", h.stolen).Against(int64(stolenShare)))
+		ev = append(ev, diagnosis.Part("of the processors' time a hypervisor gave to other machines", h.stolen).Against(int64(stolenShare)))
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps()}
 	others, own := besideUs(c), ours(c)
@@ -75,9 +75,9 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	place, who, fix := lacking(h, &others, own)
 	behind, besides := behindReady(c), ""
 	if d := diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time())); d > 0 {
-		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who wait for a processor", d))
+		ev = append(ev, diagnosis.Part("of all request time is spent waiting for a lock or worker whose holder waits for a processor", d))
 		if d >= c.Worth {
-			besides = ", another " + diagnosis.Percent(d) + " for locks and workers that others have who wait for one"
+			besides = ", another " + diagnosis.Percent(d) + " for a lock or worker whose holder waits for a processor"
 		}
 	}
 	res.Lead = diagnosis.Percent(share) + " of all request time is spent waiting for a processor"
@@ -103,7 +103,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 func lacking(h host, others *neighbours, own diagnosis.Share) (place, who, fix string) {
 	if h.throttled >= throttledShare {
 		return "the control group's CPU quota", "; a CPU quota stopped the service's control group for " + diagnosis.Percent(h.throttled) + " of the time",
-			"raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
+			"raise the container's CPU limit, or fit the number of threads to it (GOMAXPROCS, workers)"
 	}
 	return "the host's processors", others.used(h.busy, own), others.fix(h.busy, own)
 }
@@ -122,7 +122,7 @@ func forEachOther(c *diagnosis.Case) bool {
 func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Result {
 	ev := res.Evidence
 	res.Evidence = append([]diagnosis.Evidence{ev[1], ev[0]}, ev[2:]...)
-	res.Lead = "the host's processors are " + diagnosis.Percent(h.busy) + " busy (bound " + diagnosis.Percent(c.Saturated) + "): " +
+	res.Lead = "the host's processors are " + diagnosis.Percent(h.busy) + " busy (threshold " + diagnosis.Percent(c.Saturated) + "): " +
 		"a ready thread gets one soon"
 	res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
 	return res
@@ -193,25 +193,25 @@ func (h *host) unstopped() string {
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
 	more, first, typical := "", "", halfIn(spans)
 	if len(spans) > 0 {
-		more = ", half of that in waits of " + diagnosis.Human(typical) + " and less"
+		more = ", half of that in waits of at most " + diagnosis.Human(typical)
 	}
 	if typical <= wakeUp && h.busy < diagnosis.Whole/2 {
-		first = "waits as short as these are often what an idle processor takes to wake up, in a virtual machine above all: fewer hand-overs between threads shorten them; else "
+		first = "so short waits often are the time that an idle processor takes to wake up, above all in a virtual machine: fewer hand-overs between threads help; otherwise "
 	}
 	if h.stolen >= stolenShare {
-		more += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
-		first = "vmstat 1 shows that (st): it is not the service's, and goes where the host's neighbours have less or a machine has its processors for itself; "
+		more += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to other machines"
+		first = "vmstat 1 shows that (st): it is not the service's doing, and goes away if the neighbours on the machine do less, or on dedicated processors; "
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
-		Title: "Requests wait for a processor, though the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy on the whole" + h.unstopped() + ": " +
+		Title: "Requests wait for a processor, although the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy overall" + h.unstopped() + ": " +
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + more,
-		Fix:    "spread what comes at once, or give the service more CPU for its bursts",
+		Fix:    "spread the work that comes in bursts, or give the service more CPU for them",
 		Spans:  spans,
 		Others: others && h.stolen >= stolenShare,
-		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more of its threads are ready than there are processors (then do less at once), " +
-			"and taskset -p PID shows whether the service is bound to a few (then let it have more); if neither, another program runs just then (pidstat 1 names it), " +
-			"or idle processors are slow to wake up, as in virtual machines: more of them help against neither",
+		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more threads are ready than there are processors (then run fewer concurrently), " +
+			"and taskset -p PID shows whether the service is bound to a few processors (then give it more); if neither, another program runs just then (pidstat 1 names it), " +
+			"or idle processors are slow to wake up, as in virtual machines: more processors help against neither",
 		Evidence: ev,
 	}
 }

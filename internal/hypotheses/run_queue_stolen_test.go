@@ -12,7 +12,7 @@ import (
 func TestStolenTimeIsSaid(t *testing.T) {
 	for stolen, said := range map[diagnosis.Share]bool{0: false, diagnosis.Whole / 5: true} {
 		cd := waitsBeside(host{busy: diagnosis.Whole / 2, stolen: stolen}, nil, []diagnosis.Evidence{diagnosis.Part("", diagnosis.Whole/3)}, true)
-		if got := strings.Contains(cd.Title, "a hypervisor gave 20 % of the processors' time to others") && strings.HasPrefix(cd.Decide, "vmstat 1") && cd.Others; got != said {
+		if got := strings.Contains(cd.Title, "a hypervisor gave 20 % of the processors' time to other machines") && strings.HasPrefix(cd.Decide, "vmstat 1") && cd.Others; got != said {
 			t.Errorf("stolen %s: said %v\n%s\n%s", diagnosis.Percent(stolen), got, cd.Title, cd.Decide)
 		}
 	}
@@ -33,9 +33,9 @@ func TestHowLongWaitsForAProcessorAre(t *testing.T) {
 		said  string
 		wakes bool
 	}{
-		{waits(30, 40, 50, 60), diagnosis.Whole / 10, "the host's 2 processors are only 10 % busy on the whole: 33 % of all request time, half of that in waits of 50.0 us and less", true},
-		{waits(30, 40, 50, 60), diagnosis.Whole * 6 / 10, "half of that in waits of 50.0 us and less", false}, // the host is not idle
-		{waits(30, 40, 50, 2000), diagnosis.Whole / 10, "half of that in waits of 2.00 ms and less", false},
+		{waits(30, 40, 50, 60), diagnosis.Whole / 10, "the host's 2 processors are only 10 % busy overall: 33 % of all request time, half of that in waits of at most 50.0 us", true},
+		{waits(30, 40, 50, 60), diagnosis.Whole * 6 / 10, "half of that in waits of at most 50.0 us", false}, // the host is not idle
+		{waits(30, 40, 50, 2000), diagnosis.Whole / 10, "half of that in waits of at most 2.00 ms", false},
 	} {
 		cd := waitsBeside(host{cpus: 2, busy: x.busy}, x.spans, []diagnosis.Evidence{diagnosis.Part("", diagnosis.Whole/3)}, true)
 		if !strings.Contains(cd.Title, x.said) || strings.Contains(cd.Decide, "takes to wake up") != x.wakes {

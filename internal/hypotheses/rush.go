@@ -29,8 +29,8 @@ func (r *rush) words() string {
 	if !r.is() {
 		return ""
 	}
-	return "; of " + diagnosis.Plural(r.came, "request") + " that came while another one waited for it " + diagnosis.Thousands(int64(r.made)) +
-		" asked it as well, of the others " + diagnosis.Percent(diagnosis.ShareOf(int64(r.lone), int64(r.rest)))
+	return "; " + diagnosis.Thousands(int64(r.made)) + " of the " + diagnosis.Plural(r.came, "request") + " that came while another one waited for this peer asked it as well, but only " +
+		diagnosis.Percent(diagnosis.ShareOf(int64(r.lone), int64(r.rest))) + " of all others did"
 }
 
 // fix says how one call could serve all; "" if nothing suggests that it could.
@@ -38,7 +38,7 @@ func (r *rush) fix() string {
 	if !r.is() {
 		return ""
 	}
-	return "if they get the same, let one get it while the others use the old value, or wait for that one: a cache that is filled by one at a time, or ahead of time"
+	return "if they all get the same answer, let one request get it while the others use the old value or wait for that one: fill the cache by one request at a time, or ahead of time"
 }
 
 // next says what to look at; "" if requests do not join in.
@@ -46,7 +46,7 @@ func (r *rush) next() string {
 	if !r.is() {
 		return ""
 	}
-	return "see whether what they ask for at once is the same for all, as what a cache lacks: then one call would do"
+	return "see whether concurrent requests ask for the same thing, as when a cache entry has expired: then one call would do"
 }
 
 // rushOf looks at the calls of one operation.

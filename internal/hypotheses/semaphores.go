@@ -48,9 +48,9 @@ func (s *shortage) inTurn(c *diagnosis.Case, w *stay, call *timeline.Call) {
 func (s *shortage) atMost() string {
 	switch {
 	case s.gate != "":
-		return "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at once"
+		return "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at the same time"
 	case s.turns:
-		return "; never more than " + diagnosis.Plural(s.size, "call") + " at once"
+		return "; never more than " + diagnosis.Plural(s.size, "call") + " at the same time"
 	case s.size == 1:
 		return ": the only one is in use"
 	}
@@ -213,9 +213,9 @@ func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candida
 	own := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
 		return s.Call != timeline.None && s.Cause != timeline.CauseOnCPU && shapesOf(c).of[s.Call] == shape && rare[callers{r.Endpoint, shape}]
 	})
-	fix := "do not hold an asyncio.Lock, or what else lets one task through at a time, over an await: hold it to store the result only, or let several through"
+	fix := "do not hold an asyncio.Lock, or anything else that lets one task through at a time, over an await: hold it only to store the result, or let several through"
 	if len(own) > 0 {
-		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there"
+		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one has arrived"
 	}
 	ids := make([]timeline.CallID, 0, len(calls))
 	for id := range calls {
@@ -224,14 +224,14 @@ func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candida
 	slices.Sort(ids)
 	return diagnosis.Candidate{
 		Place: "tasks behind " + strings.TrimSpace(of.operation+" to "+of.peer),
-		Title: "Requests wait " + meanWords(c, waits) + " for what another one does: they go on as " + what + " is answered that it makes" + calledIn(c, ids) +
-			", as behind a lock that is held over an await, or for a result that all share",
+		Title: "Requests wait " + meanWords(c, waits) + " for another request: they go on when " + what + " of that request is answered" + calledIn(c, ids) +
+			", as if behind a lock that is held over an await, or for a shared result",
 		Fix:   fix,
-		Next:  "dwell show REC --slowest 3 shows what other requests do meanwhile",
+		Next:  "dwell show REC --slowest 3 shows what the other requests do meanwhile",
 		Spans: append(waits, own...),
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Count("waits that end as another request's call is answered", len(list)),
-			diagnosis.Count("of those calls", len(calls)),
+			diagnosis.Count("waits that end when another request's call is answered", len(list)),
+			diagnosis.Count("such calls of other requests", len(calls)),
 		},
 	}
 }
@@ -281,16 +281,16 @@ func behindNobody(c *diagnosis.Case, of taskCalls, list []behind) diagnosis.Cand
 	}
 	return diagnosis.Candidate{
 		Place: "task that calls " + what,
-		Title: "Requests wait " + meanWords(c, waits) + " for a task that serves none: they go on as its call " + what +
-			" is answered, one after the other, as for room in " + queue + " that it takes from",
-		Fix: "less work for each thing that is put there, several in one call; or more tasks that take from the queue; a longer one helps against short bursts only; " +
-			"where things may be lost, do not wait for room",
+		Title: "Requests wait " + meanWords(c, waits) + " for a task that serves no request: they go on one by one when its call " + what +
+			" is answered, as if for room in " + queue + " that it takes from",
+		Fix: "do less work per item, or several items in one call; or run more tasks that take from the queue; a longer queue helps only against short bursts; " +
+			"if items may be lost, do not wait for room",
 		Next:  "dwell show REC --slowest 3 shows what was under way meanwhile",
 		Spans: waits,
 		Evidence: []diagnosis.Evidence{
-			whose(c, waits).inRequest("mean wait of a request", " for it", diagnosis.Total(waits)),
-			diagnosis.Count("waits that end as such a call is answered", len(list)),
-			diagnosis.Count("of those calls, of which at most one in twenty is made while another is under way", len(of.list(c))),
+			whose(c, waits).inRequest("mean wait for it per request", "", diagnosis.Total(waits)),
+			diagnosis.Count("waits that end when such a call is answered", len(list)),
+			diagnosis.Count("such calls; at most one in twenty is made while another is under way", len(of.list(c))),
 		},
 	}
 }

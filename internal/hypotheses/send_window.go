@@ -19,14 +19,14 @@ func sendWindow() diagnosis.Hypothesis {
 		Explains: []string{"slow-peer"},
 		Test: func(c *diagnosis.Case) diagnosis.Result {
 			return testKept(c, keptWords{
-				part:  "of messages waited for room at the other end or under way",
-				none:  "waited for room at the other end or under way",
-				title: " on average: the other end takes it in too slowly, or too much is under way",
+				part:  "of messages had their last part held back for want of room at the receiver or on the way",
+				none:  "had its last part held back for want of room at the receiver or on the way",
+				title: ": the receiver has no room, or too much is unacknowledged on the way",
 				fix: func(k *keptEnd, _ recording.Runtime) string {
 					if k.peer == "" {
-						return "send less at once (compress, page), or let a proxy that is near take slow clients' answers"
+						return "send smaller answers (compress, page), or put a proxy near the service that takes the answers of slow clients"
 					}
-					return "see why " + k.peer + " reads slowly; send it less at once, or in parallel over several connections; on a long way, raise net.ipv4.tcp_wmem and the peer's tcp_rmem"
+					return "see why " + k.peer + " reads slowly; send it less per call, or in parallel over several connections; if the round trip is long, raise net.ipv4.tcp_wmem and the peer's tcp_rmem"
 				},
 				in:   func(k *keptEnd) bool { return k.kept == timeline.KeptNoRoom },
 				more: true, // what then lies unread at the other end would be saved, too

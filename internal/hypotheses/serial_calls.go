@@ -12,7 +12,7 @@ import (
 func serialCalls() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "serial-calls",
-		Title: "Calls run one after the other that need not",
+		Title: "Calls run one after another that could run concurrently",
 		Doc: "Made at once, they would take as long as the longest of them.\n\n" +
 			"Support: calls of a request that do not overlap although neither needs the other's answer. That is known if the same two calls are seen in the other order, or at once, in at least 5 % of the requests of the endpoint that make " +
 			"both. Calls that only ask whether an open connection works (SELECT 1, PING), right before the request uses it, count as well.\n\n" +
@@ -83,20 +83,20 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	}
 	res := diagnosis.Result{
 		Hidden: hiddenIn(c, unowned(c, everyCall(c), remoteOf)),
-		Hides:  "passed while calls were under way that belong to no known request: whether they follow each other in one is not seen",
+		Hides:  "passed while calls were under way that belong to no known request, so it is not known which follow each other",
 	}
 	res.Evidence = []diagnosis.Evidence{
-		diagnosis.Count("requests that make calls one after the other", in),
-		diagnosis.Count("requests in which some of them need nothing of each other", proven),
+		diagnosis.Count("requests that make calls one after another", in),
+		diagnosis.Count("requests in which some of these calls are independent", proven),
 	}
 	switch {
 	case len(c.Calls) == 0:
 		res.Lead = noCalls(c)
 	case in == 0:
-		res.Lead = "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " waited for two calls one after the other"
+		res.Lead = "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " waited for two calls one after another"
 	default:
 		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
-		res.Lead = "calls known to need nothing of each other take " + diagnosis.Percent(share) + " of all request time more than the longest of them"
+		res.Lead = "independent calls made one after another take " + diagnosis.Percent(share) + " of all request time more than if they ran concurrently"
 	}
 	res.Candidates = testedAt(c)
 	if len(spans) > 0 {
@@ -118,16 +118,17 @@ func inOneOrder(c *diagnosis.Case, spans []diagnosis.Span, in int) diagnosis.Can
 	endpoint, _ := by.most()
 	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
-		Place:  endpoint,
-		Title:  diagnosis.Plural(in, "request") + " of " + diagnosis.Thousands(int64(len(c.Overall.Requests))) + " make calls one after the other: at once they would take " + diagnosis.Percent(share) + " less of all request time",
-		Fix:    atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + " (a bound, not a proof: calls made at once share the peer)",
+		Place: endpoint,
+		Title: diagnosis.Thousands(int64(in)) + " of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " make calls one after another" + calledIn(c, callsIn(c, spans, func(*timeline.Call) bool { return true })) +
+			": made concurrently, they would take " + diagnosis.Percent(share) + " less of all request time",
+		Fix:    atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + shareThePeer,
 		Next:   "dwell show REC --slowest 3 shows the calls of single requests",
-		Decide: "see in the code whether one of the calls needs another's answer (they always come in one order, as if so)",
-		Lead:   "calls one after the other, always in one order, take " + diagnosis.Percent(share) + " of all request time more than the longest of them",
+		Decide: "see in the code whether a call needs the answer of an earlier one (they always come in the same order, as if so)",
+		Lead:   "calls made one after another, always in the same order, take " + diagnosis.Percent(share) + " of all request time more than if they ran concurrently",
 		Spans:  spans,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Count("requests that make calls one after the other", in),
-			diagnosis.NS("mean time of them beyond the longest", diagnosis.Total(spans)/Duration(max(1, in))),
+			diagnosis.Count("requests that make calls one after another", in),
+			diagnosis.NS("mean saving per such request if they ran concurrently", diagnosis.Total(spans)/Duration(max(1, in))),
 		},
 	}
 }
@@ -136,16 +137,37 @@ func serialAt(c *diagnosis.Case, of couple, spans []diagnosis.Span, proven int) 
 	a, b := callName(of.a), callName(of.b)
 	return diagnosis.Candidate{
 		Place: of.endpoint + ": " + a + " and " + b,
-		Title: "Calls run one after the other that could run at once, most of all " + a + " and " + b + ": they come in either order, so neither needs the other's answer",
-		Fix:   atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + " (a bound, not a proof: calls made at once share the peer)",
+		Title: "Independent calls run one after another, mostly " + a + " and " + b + calledIn(c, callsIn(c, spans, func(k *timeline.Call) bool { return shapeOf(k) == of.a || shapeOf(k) == of.b })) +
+			": they come in either order, so neither needs the other's answer",
+		Fix:   atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + shareThePeer,
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
-		Lead:  "calls known to need nothing of each other run one after the other in " + diagnosis.Plural(proven, "request"),
+		Lead:  "independent calls run one after another in " + diagnosis.Plural(proven, "request"),
 		Spans: spans,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Count("requests in which such calls run one after the other", proven),
-			diagnosis.NS("mean time of them beyond the longest", diagnosis.Total(spans)/Duration(max(1, proven))),
+			diagnosis.Count("requests in which such calls run one after another", proven),
+			diagnosis.NS("mean saving per such request if they ran concurrently", diagnosis.Total(spans)/Duration(max(1, proven))),
 		},
 	}
+}
+
+// shareThePeer says what the saving of concurrent calls is.
+const shareThePeer = " (the saving is an upper limit: concurrent calls share the peer)"
+
+// callsIn returns the calls of the requests of some spans for which of holds.
+func callsIn(c *diagnosis.Case, spans []diagnosis.Span, of func(*timeline.Call) bool) (ids []timeline.CallID) {
+	last := diagnosis.RequestID(timeline.None)
+	for _, s := range spans {
+		if s.Request == last {
+			continue
+		}
+		last = s.Request
+		for _, id := range c.Requests[s.Request].Calls {
+			if of(&c.Calls[id]) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 func callName(s shape) string { return cmp.Or(s.operation, "calls") + " at " + s.peer }
@@ -314,19 +336,19 @@ func shorter(run []waited) (out []diagnosis.Span) {
 	return out
 }
 
-// atOnceFix says how to make calls at once, in a runtime's own words.
+// atOnceFix says how to make calls concurrently, in a runtime's own words.
 func atOnceFix(rt recording.Runtime) string {
 	switch rt {
 	case recording.RuntimeNode:
-		return "make them at once: await Promise.all([...])"
+		return "make them concurrently: await Promise.all([...])"
 	case recording.RuntimeGo:
-		return "make them at once: golang.org/x/sync/errgroup"
+		return "make them concurrently: golang.org/x/sync/errgroup"
 	case recording.RuntimePython:
-		return "make them at once: asyncio.gather, or a concurrent.futures.ThreadPoolExecutor"
+		return "make them concurrently: asyncio.gather, or a concurrent.futures.ThreadPoolExecutor"
 	case recording.RuntimeJVM:
-		return "make them at once: CompletableFuture.allOf on an executor of its own, or structured concurrency"
+		return "make them concurrently: CompletableFuture.allOf on an executor of its own, or structured concurrency"
 	case recording.RuntimeRuby:
-		return "make them at once: a thread each, or concurrent-ruby futures"
+		return "make them concurrently: one thread each, or concurrent-ruby futures"
 	}
-	return "make them at once"
+	return "make them concurrently"
 }

@@ -88,12 +88,12 @@ func (k *contention) sharedFix(c *diagnosis.Case, rare bool) string {
 	pool := connectionPool(runtimeOf(c, call.Process), call.Protocol)
 	switch {
 	case k.ofClient(c) && rare:
-		return "threads share one connection to " + call.Peer + ", and its client lets them use it in turn: give them " + pool +
-			"; what takes long and few requests do goes on a connection of its own"
+		return "threads share one connection to " + call.Peer + ", and its client lets one at a time use it: give them " + pool +
+			"; put rare long calls on a separate connection"
 	case k.ofClient(c):
-		return "threads share one connection to " + call.Peer + ", and its client lets them use it in turn: give them " + pool
+		return "threads share one connection to " + call.Peer + ", and its client lets one at a time use it: give them " + pool
 	case !rare:
-		return "do not hold the lock over the wait for " + k.behind(c) + ": fetch first, then take the lock to store the result; should it be there because threads share that connection, give them " + pool
+		return "do not hold the lock while waiting for " + k.behind(c) + ": fetch first, then take the lock to store the result; if the lock is there because threads share that connection, give them " + pool
 	}
 	return ""
 }
@@ -105,9 +105,9 @@ func connectionPool(rt recording.Runtime, of recording.Protocol) string {
 	case rt == recording.RuntimeJVM && of == recording.ProtocolRedis:
 		return pool + ": JedisPool, or Lettuce's ConnectionPoolSupport for commands that block"
 	case rt == recording.RuntimeJVM && of == recording.ProtocolHTTP1:
-		return pool + ": one pooled client (java.net.http.HttpClient, Apache HttpClient, OkHttp) may be used by all threads at once"
+		return pool + ": one pooled client (java.net.http.HttpClient, Apache HttpClient, OkHttp) that all threads use concurrently"
 	case rt == recording.RuntimeJVM:
-		return pool + ": one HikariDataSource, from which each borrows for as long as it needs one"
+		return pool + ": one HikariDataSource, from which each thread borrows a connection for as long as it needs it"
 	case rt == recording.RuntimeRuby && of == recording.ProtocolRedis:
 		return pool + ": ConnectionPool.new { Redis.new }"
 	case rt == recording.RuntimeRuby && of == recording.ProtocolHTTP1:
@@ -115,7 +115,7 @@ func connectionPool(rt recording.Runtime, of recording.Protocol) string {
 	case rt == recording.RuntimeRuby:
 		return pool + ": ActiveRecord's or Sequel's, or ConnectionPool.new { PG.connect }"
 	case rt == recording.RuntimePython && of == recording.ProtocolHTTP1:
-		return pool + ": requests.Session, urllib3.PoolManager or httpx.Client with as many as there are threads"
+		return pool + ": requests.Session, urllib3.PoolManager or httpx.Client with as many connections as there are threads"
 	case rt == recording.RuntimePython:
 		return pool + ": psycopg_pool.ConnectionPool, redis.ConnectionPool, one SQLAlchemy engine"
 	case rt == recording.RuntimeGo:

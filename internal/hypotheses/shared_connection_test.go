@@ -36,7 +36,7 @@ func TestWhoSharesAConnectionNeedsAPool(t *testing.T) {
 		{"a driver's lock", shared("org.postgresql.jdbc.ResourceLock.obtain < com.shop.Ledger.ask", "org.postgresql.core.PGStream.read < com.shop.Ledger.ask"),
 			"threads share one connection to", "fetch first"},
 		{"the service's own lock", shared("com.shop.Ledger.ask", "com.shop.Ledger.ask"),
-			"take the lock to store the result; should it be there because threads share that connection, give them", "threads share one connection to"},
+			"take the lock to store the result; if the lock is there because threads share that connection, give them", "threads share one connection to"},
 		{"a cache's lock", shared("java.util.concurrent.ConcurrentHashMap.computeIfAbsent < com.shop.Ledger.cached", loads),
 			"fetch first", "threads share one connection to"},
 		{"connections of their own", locked(token, func(t *thread) { keptCall(t, 5000*us) }), "fetch first", "share"},

@@ -69,7 +69,7 @@ func TestASleepWhileOthersMakeACallIsAPoll(t *testing.T) {
 			continue
 		}
 		f := &d.Findings[0]
-		if im := f.Impact; im.Mean != x.least || im.MeanRange.High != x.most || strings.Contains(f.Title, "meanwhile others make calls to 10.0.0.2:80") != x.waits {
+		if im := f.Impact; im.Mean != x.least || im.MeanRange.High != x.most || strings.Contains(f.Title, "other threads make calls to 10.0.0.2:80 meanwhile") != x.waits {
 			t.Errorf("%s: saves %v, at most %v, want %v and %v: %s", x.name, im.Mean, im.MeanRange.High, x.least, x.most, f.Title)
 		}
 	}
@@ -79,7 +79,7 @@ func TestASleepWhileOthersMakeACallIsAPoll(t *testing.T) {
 // it is a poll.
 func TestAPauseIsToldByTheCallsAroundIt(t *testing.T) {
 	for again, want := range map[bool]string{
-		true:  ", each time between GET /track to 10.0.0.2:80 and the same call once more",
+		true:  ", each time between GET /track to 10.0.0.2:80 and a repeat of that call",
 		false: ", after GET /track to 10.0.0.2:80",
 	} {
 		text := `
@@ -179,7 +179,7 @@ func TestASleepWhileAHelperWorksIsAPoll(t *testing.T) {
 			continue
 		}
 		f := &d.Findings[0]
-		if im := f.Impact; im.Mean != x.least || im.MeanRange.High != x.most || strings.Contains(f.Title, "meanwhile threads or processes that serve none work") != (x.least < x.most) {
+		if im := f.Impact; im.Mean != x.least || im.MeanRange.High != x.most || strings.Contains(f.Title, "threads or processes that serve no request work meanwhile") != (x.least < x.most) {
 			t.Errorf("%s: saves %v, at most %v, want %v and %v: %s", x.name, im.Mean, im.MeanRange.High, x.least, x.most, f.Title)
 		}
 	}

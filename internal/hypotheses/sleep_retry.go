@@ -13,7 +13,7 @@ import (
 func sleepRetry() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "sleep-retry",
-		Title: "Requests sleep, as for back-off, polling or a fixed pause",
+		Title: "Requests sleep (back-off, polling, or a fixed pause)",
 		Doc: "A timer decides when they go on.\n\n" +
 			"Support: the time in which a strand that a request depends on slept until a timer woke it, and waited for nothing else. Four kinds of waits for others count too:\n\n" +
 			"- for a thread that lets more work come together until a timer ends that;\n" +
@@ -40,32 +40,32 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	if s.total == 0 {
 		return res
 	}
-	why, fix := "", "wait for what is polled for instead (a notification, a condition, a longer poll), or take the pause out of the request"
+	why, fix := "", "instead of polling, wait for a notification, a condition or a long poll; or take the pause out of the request"
 	if retries >= diagnosis.Whole/2 {
 		peer, _ := failing.most()
 		why = ", after calls to " + peer + " that failed"
-		fix = "find why the calls to " + peer + " fail (dwell show has their status, or why they were not connected); retry the first time without a pause, with jitter after that, within the request's deadline"
+		fix = "find out why the calls to " + peer + " fail (dwell show has their status, or why they were not connected); make the first retry without a pause, later ones with jitter, within the request's deadline"
 	}
 	if peer, waiting := s.unanswered(c); waiting > 0 {
 		share := diagnosis.ShareOf(int64(waiting), int64(s.total))
-		ev = append(ev, diagnosis.Part("of it while a call of the request had no answer", share))
+		ev = append(ev, diagnosis.Part("of it while a call of the request has no answer", share))
 		if share >= diagnosis.Whole/2 {
 			why = ", while their calls to " + peer + " have no answer"
-			fix = "if the timer is a time-out: find why " + peer + " does not answer in time, and end what is given up (an AbortSignal, a destroyed socket): it keeps a connection busy; else take the pause out of the request"
+			fix = "if the timer is a time-out: find out why " + peer + " does not answer in time, and cancel calls that are given up (an AbortSignal, a destroyed socket), because they keep a connection busy; otherwise take the pause out of the request"
 		}
 	}
 	if s.lapsed(c) {
-		why = cmp.Or(why, ", in waits for another thread, which ends none of them")
-		fix = "have whoever does the work wake them once it is done (a notification under the same lock, an event, a future): a wake-up that comes too early, or never, leaves them to their time-out; " +
-			"if nothing is done in time: find what is not"
+		why = cmp.Or(why, ", in waits for another thread that all end by time-out")
+		fix = "have the other thread wake them when its work is done (a notification under the same lock, an event, a future): if the wake-up comes too early, or never, they wait for their time-out; " +
+			"if the work is not done in time, find out why"
 	}
 	if s.lingering(c) {
-		why = ", as whoever does their work waits for more of it to come"
-		fix = "have it do at once what there is: what comes meanwhile comes together by itself; or have it wait for less (a shorter linger)"
+		why = ", because the thread that does their work waits for more work to batch"
+		fix = "have that thread start at once with the work that it has: what arrives meanwhile forms the next batch; or have it wait for less time (a shorter linger)"
 	}
 	if s.started(c) {
-		why = ", until a timer starts a goroutine that lets them go on"
-		fix = "if the timer (time.AfterFunc) lets work come together: start that at once, or after less time (a shorter delay of the batch); if it is a time-out: find what does not come in time"
+		why = ", until a timer starts the goroutine that lets them go on"
+		fix = "if the timer (time.AfterFunc) collects a batch: start it at once, or after less time; if it is a time-out: find out what does not come in time"
 	}
 	if known := knownSleep(c, &s); known != nil {
 		why, fix = cmp.Or(known.why, why), known.fix
@@ -127,7 +127,7 @@ func (s *spent) goesOn(c *diagnosis.Case) string {
 		}
 	}
 	if line, _ := lines.most(); 2*lines[line] >= s.total && line != "" {
-		return ", in a goroutine that then goes on to " + line
+		return ", in a goroutine that then continues in " + line
 	}
 	return ""
 }
@@ -150,7 +150,7 @@ func (s *spent) between(c *diagnosis.Case) string {
 		case last == nil || last.Operation == "" || w.strand != c.Requests[w.Request].Strand:
 			continue
 		case next != nil && next.Peer == last.Peer && next.Operation == last.Operation:
-			after[", each time between "+last.Operation+" to "+last.Peer+" and the same call once more"] += w.To.Sub(w.From)
+			after[", each time between "+last.Operation+" to "+last.Peer+" and a repeat of that call"] += w.To.Sub(w.From)
 		default:
 			after[", after "+last.Operation+" to "+last.Peer] += w.To.Sub(w.From)
 		}
@@ -250,11 +250,11 @@ type sleepKind struct {
 
 func sleepKinds() []sleepKind {
 	const busy = ", because another connection has the SQLite database locked"
-	const unlock = "have whoever writes hold its transaction for less: nothing slow (calls, computing, sleeping) between its first write and COMMIT; let one thread write for all; " +
+	const unlock = "keep write transactions short: nothing slow (calls, computing, sleeping) between the first write and COMMIT; let one thread write for all; " +
 		"PRAGMA journal_mode=WAL lets readers go on meanwhile"
 	return []sleepKind{
-		{word: "limiter", why: ", as a limiter has them wait", fix: "raise the limiter's limit and its burst to what the service behind it can bear, or turn away what is over it (such as Limiter.Allow, tryAcquire)"},
-		{function: ".isStale", fix: "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
+		{word: "limiter", why: ", because a rate limiter makes them wait", fix: "raise the limiter's limit and burst to what the service behind it can bear, or reject what exceeds it (such as Limiter.Allow, tryAcquire)"},
+		{function: ".isStale", fix: "before each use of a kept connection the client waits for a millisecond to see whether it is stale: have it check only after a pause " +
 			"(Apache HttpClient setValidateAfterInactivity, AWS ClientConfiguration.setValidateAfterInactivityMillis)"},
 		{function: "sqlite3InvokeBusyHandler", why: busy, fix: unlock},
 		{word: "sqlite3_step", why: busy, fix: unlock}, // it sleeps somewhere beneath that; Go's stacks end where C's begin

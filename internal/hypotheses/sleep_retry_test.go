@@ -83,7 +83,7 @@ func TestMeansAreOfTheEndpointConcerned(t *testing.T) {
 		t.Fatalf("found %+v, want %q", d.Findings, want)
 	}
 	for _, e := range d.Findings[0].Evidence {
-		if e.What == "mean of it in a request of GET /jobs/{}" && e.Value == 9_500_000 {
+		if e.What == "mean per request of GET /jobs/{}" && e.Value == 9_500_000 {
 			return
 		}
 	}
@@ -190,7 +190,7 @@ func TestWaitsThatLapse(t *testing.T) {
 		if len(d.Findings) != 1 != woken {
 			t.Fatalf("woken %t: found %+v", woken, d.Findings)
 		}
-		const want = "Requests sleep until a timer: 20.0 ms on average (99 % of all request time), in waits for another thread, which ends none of them, most of all in app.result (app.py:7)"
+		const want = "Requests sleep until a timer: 20.0 ms on average (99 % of all request time), in waits for another thread that all end by time-out, mostly in app.result (app.py:7)"
 		if !woken && d.Findings[0].Title != want {
 			t.Errorf("%s, want %s", d.Findings[0].Title, want)
 		}
@@ -200,8 +200,8 @@ func TestWaitsThatLapse(t *testing.T) {
 // A limiter that makes requests wait is known by its name, and SQLite's busy handler by what it lies beneath.
 func TestWhatSleepsAreKnownBy(t *testing.T) {
 	for name, want := range map[string]string{
-		"rate.(*Limiter).wait":                                  ", as a limiter has them wait",
-		"AtomicRateLimiter.waitForPermissionIfNecessary":        ", as a limiter has them wait",
+		"rate.(*Limiter).wait":                                  ", because a rate limiter makes them wait",
+		"AtomicRateLimiter.waitForPermissionIfNecessary":        ", because a rate limiter makes them wait",
 		"DelimiterReader.next":                                  "",
 		"sqlite3._Cfunc__sqlite3_step_row_internal":             ", because another connection has the SQLite database locked",
 		"lib.Xsqlite3_step":                                     ", because another connection has the SQLite database locked",

@@ -47,14 +47,14 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	slices.Sort(took)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of all request time is look-ups", share),
+		diagnosis.Part("of all request time is spent in look-ups", share),
 		diagnosis.Count("look-ups", len(c.Lookups)),
 		diagnosis.NS("p99 of a look-up", diagnosis.Quantile(took, 99)),
 		diagnosis.Count("look-ups of names that do not exist", searched.misses),
 		diagnosis.Count("look-ups without an answer", unanswered),
 	}
 	if silent.times > 0 {
-		ev = append(ev, diagnosis.Count("look-ups that were asked again for want of an answer", silent.times), diagnosis.NS("mean time until they were", silent.waited/Duration(silent.times)))
+		ev = append(ev, diagnosis.Count("look-ups repeated because no answer came", silent.times), diagnosis.NS("mean time until they were repeated", silent.waited/Duration(silent.times)))
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows), Lead: dnsLead(c, share)}
 	if len(spans) > 0 {
@@ -62,9 +62,9 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		own := aimlessLookups(c)
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    "the resolver",
-			Title:    "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + turn.words(c) + silent.words(c) + searched.words(c) + own.words(c, diagnosis.Total(spans)),
+			Title:    "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is spent in look-ups" + turn.words(c) + silent.words(c) + searched.words(c) + own.words(c, diagnosis.Total(spans)),
 			Fix:      silent.fix() + searched.fix() + own.fix() + turn.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache)",
-			Next:     "ask the resolver directly (dig) and compare",
+			Next:     "query the resolver directly (dig) and compare",
 			Spans:    append(spans, turn.spans...),
 			AtLeast:  true, // what is computed to ask, and to read answers, cannot be told from other work
 			Evidence: ev,
@@ -98,13 +98,13 @@ func (s *silence) words(c *diagnosis.Case) string {
 		return ""
 	}
 	server, _ := s.servers.most()
-	return "; " + diagnosis.Thousands(int64(s.times)) + " of " + diagnosis.Plural(len(c.Lookups), "look-up") + " had to be asked again after " +
-		diagnosis.Human(s.waited/Duration(s.times)) + ", as " + cmp.Or(server, "the server asked first") + " did not answer"
+	return "; " + diagnosis.Thousands(int64(s.times)) + " of " + diagnosis.Plural(len(c.Lookups), "look-up") + " were repeated after " +
+		diagnosis.Human(s.waited/Duration(s.times)) + ", because " + cmp.Or(server, "the first server") + " did not answer"
 }
 
 func (s *silence) fix() string {
 	if server, _ := s.servers.most(); s.times > 0 && server != "" {
-		return "mend " + server + ", or take it out of /etc/resolv.conf (options timeout:1 rotate bounds the wait); "
+		return "repair " + server + ", or take it out of /etc/resolv.conf (options timeout:1 rotate limits the wait); "
 	}
 	return ""
 }
@@ -129,8 +129,8 @@ func (s *search) words(c *diagnosis.Case) string {
 	if !s.often() {
 		return ""
 	}
-	said := "; " + diagnosis.Thousands(int64(s.misses)) + " of " + diagnosis.Plural(len(c.Lookups), "look-up") + " are needless: of names that do not exist, as search domains are tried first, " +
-		diagnosis.Thousands(int64((s.misses+s.hits/2)/s.hits)) + " for each name that does"
+	said := "; " + diagnosis.Thousands(int64(s.misses)) + " of " + diagnosis.Plural(len(c.Lookups), "look-up") + " are needless: search domains are tried first, and those names do not exist; " +
+		diagnosis.Thousands(int64((s.misses+s.hits/2)/s.hits)) + " for each name that exists"
 	var vain Duration
 	calls := 0
 	for i := range c.Calls {
@@ -139,7 +139,7 @@ func (s *search) words(c *diagnosis.Case) string {
 		}
 	}
 	if vain > 0 {
-		said += ", which is asked for " + diagnosis.Human(vain/Duration(calls)) + " later so"
+		said += ", which delays its own look-up by " + diagnosis.Human(vain/Duration(calls))
 	}
 	return said
 }
@@ -148,7 +148,7 @@ func (s *search) fix() string {
 	if !s.often() {
 		return ""
 	}
-	return "ask for the whole name at once: write it with a final dot, or lower ndots (options ndots:1 in /etc/resolv.conf, dnsConfig of a pod); "
+	return "ask for the full name first: write it with a final dot, or lower ndots (options ndots:1 in /etc/resolv.conf, dnsConfig of a pod); "
 }
 
 // dnsLead says how much time look-ups take, or how many chances there were for one.
@@ -167,5 +167,5 @@ func dnsLead(c *diagnosis.Case, share diagnosis.Share) string {
 	case opened > 0:
 		return "no look-up was sent for " + diagnosis.Plural(opened, "new connection")
 	}
-	return "no name was needed: no connection was opened during " + diagnosis.Plural(len(c.Overall.Requests), "request")
+	return "no look-up was needed: no connection was opened during " + diagnosis.Plural(len(c.Overall.Requests), "request")
 }

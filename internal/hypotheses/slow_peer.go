@@ -41,9 +41,9 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		s := spans[p.peer]
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
-			next := "compare its own log or metrics of the same calls with the remote times here"
+			next := "compare the peer's own log or metrics of these calls with the times here"
 			if cd.Spans, cd.May = here.apart(c, addressesOf(c, p.calls), s); len(cd.May) > 0 {
-				next = "record while the host has processors to spare: this peer, on the same host, may itself have waited for one"
+				next = "record while the host has processors to spare: this peer is on the same host and may itself have waited for one"
 			}
 			cd.Next = cmp.Or(cd.Next, next)
 			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, cd.May...)
@@ -57,7 +57,7 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, cd.May...)
 	}
 	if len(res.Hidden) > 0 {
-		res.Hides = "is waiting for a peer on this host while threads there waited for a processor: it may have been one of them; record while the host has processors to spare"
+		res.Hides = "is spent waiting for a peer on this host while threads there waited for a processor: the peer may have been one of them; record while the host has processors to spare"
 	}
 	res.Hidden = append(res.Hidden, hiddenIn(c, hidden)...)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(all)), int64(c.Time()))
@@ -68,7 +68,7 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		res.Lead = "no request waited for the answer to one of " + diagnosis.Plural(len(c.Calls), "call")
 	}
 	res.Evidence = []diagnosis.Evidence{
-		diagnosis.Part("of all request time was spent waiting for peers", share),
+		diagnosis.Part("of all request time is spent waiting for peers", share),
 		diagnosis.Count("calls", len(c.Calls)),
 	}
 	return res
@@ -135,12 +135,12 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(told.waits, 50)),
 		diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(told.waits, 99)),
-		diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), ofIt),
+		diagnosis.Part("of its time is spent in "+cmp.Or(operation, "calls of unknown operation"), ofIt),
 		diagnosis.Count("calls", len(told.waits)),
 		diagnosis.Count("addresses seen", len(told.addresses)),
 	}
 	if len(told.addresses) > 1 {
-		ev = append(ev, diagnosis.Part("of its time is at "+address, there))
+		ev = append(ev, diagnosis.Part("of its time is spent at "+address, there))
 	}
 	if told.requests > 0 {
 		ev = append(ev, diagnosis.Count("requests make several calls to it one after another", told.inTurn))

@@ -54,20 +54,20 @@ func (g *givenUp) mean() Duration { return g.waited / Duration(max(1, g.times)) 
 // words says how many of so many calls, of so many operations, were given up or asked again.
 func (g *givenUp) words(of, operations int) (said string) {
 	if g.again > 0 {
-		said = "; " + diagnosis.Thousands(int64(g.again)) + " of " + diagnosis.Plural(of, "exchange") + " over UDP had no answer until they were asked again, " + diagnosis.Human(g.untilAgain()) + " on average"
+		said = "; " + diagnosis.Thousands(int64(g.again)) + " of " + diagnosis.Plural(of, "exchange") + " over UDP were repeated because no answer came, after " + diagnosis.Human(g.untilAgain()) + " on average"
 	}
 	if g.times == 0 {
 		return said
 	}
-	return said + "; " + diagnosis.Thousands(int64(g.times)) + " of " + diagnosis.Plural(of, "call") + g.named(operations) + " had no answer when we gave them up, after " + diagnosis.Human(g.mean()) + " on average"
+	return said + "; " + diagnosis.Thousands(int64(g.times)) + " of " + diagnosis.Plural(of, "call") + g.named(operations) + " had no answer and were given up after " + diagnosis.Human(g.mean()) + " on average"
 }
 
 func (g *givenUp) evidence(ev []diagnosis.Evidence) []diagnosis.Evidence {
 	if g.again > 0 {
-		ev = append(ev, diagnosis.Count("exchanges were asked again for want of an answer", g.again), diagnosis.NS("mean time until they were", g.untilAgain()))
+		ev = append(ev, diagnosis.Count("exchanges repeated because no answer came", g.again), diagnosis.NS("mean time until they were repeated", g.untilAgain()))
 	}
 	if g.times == 0 {
 		return ev
 	}
-	return append(ev, diagnosis.Count("calls were given up without an answer", g.times), diagnosis.NS("mean time until they were", g.mean()))
+	return append(ev, diagnosis.Count("calls given up without an answer", g.times), diagnosis.NS("mean time until they were given up", g.mean()))
 }

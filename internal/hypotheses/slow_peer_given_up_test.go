@@ -32,7 +32,7 @@ func TestCallsThatWereGivenUp(t *testing.T) {
 	} {
 		u.add(c, &call)
 	}
-	const want = "; 2 of 3 exchanges over UDP had no answer until they were asked again, 60 ns on average; 1 of 3 calls had no answer when we gave them up, after 160 ns on average"
+	const want = "; 2 of 3 exchanges over UDP were repeated because no answer came, after 60 ns on average; 1 of 3 calls had no answer and were given up after 160 ns on average"
 	if got := u.words(3, 1); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -51,7 +51,7 @@ func TestAskingWhetherAConnectionWorks(t *testing.T) {
 		of   map[string]Duration
 		want string
 	}{
-		{map[string]Duration{"SELECT 1": 50, "SELECT users": 50}, "; 50 % of it only asks whether a connection works (SELECT 1): a pool can do that where one was idle, not before each use"},
+		{map[string]Duration{"SELECT 1": 50, "SELECT users": 50}, "; 50 % of that time only tests connections (SELECT 1): a pool can test those that were idle, instead of each before its use"},
 		{map[string]Duration{"PING": 5, "SELECT users": 95}, ""},
 		{map[string]Duration{"SELECT": 90, "SELECT users": 10}, ""},
 	} {

@@ -179,9 +179,9 @@ func (r *recorded) words() string {
 	if r == nil {
 		return ""
 	}
-	text := "; who answers there is recorded, too (" + r.name + "): its " + diagnosis.Plural(r.requests, "request") + " take " + diagnosis.Human(r.time/Duration(r.requests)) + " on average"
+	text := "; the process that answers there is recorded, too (" + r.name + "): its " + diagnosis.Plural(r.requests, "request") + " take " + diagnosis.Human(r.time/Duration(r.requests)) + " on average"
 	if share := diagnosis.ShareOf(int64(r.unread), int64(r.time)); share >= mostlyUnread {
-		text += ", of which " + diagnosis.Percent(share) + " passes before it reads them"
+		text += ", " + diagnosis.Percent(share) + " of that before it reads them"
 	}
 	return text
 }
@@ -199,5 +199,5 @@ func (r *recorded) fix(peer string) string {
 	if r == nil || 2*r.unread < r.time {
 		return ""
 	}
-	return "requests queue at " + peer + " until somebody reads them: find what its workers are busy with, or give it more of them"
+	return "requests queue at " + peer + " until a worker reads them: find out what its workers are busy with, or give it more workers"
 }

@@ -148,7 +148,7 @@ func TestAPeerThatDoesNotAnswer(t *testing.T) {
 	}
 	text += "60000ms host busy=9000ms idle=90000ms running=2\n90000ms end reason=time\n"
 	d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
-	const want = "for 10.0.0.2:80 to answer, not steadily (a call that was answered p50 4.00 ms, p99 4.00 ms); 8 of 40 calls had no answer when we gave them up, after 251 ms on average"
+	const want = "for 10.0.0.2:80 to answer; calls take very different times (answered ones: p50 4.00 ms, p99 4.00 ms); 8 of 40 calls had no answer and were given up after 251 ms on average"
 	if len(d.Findings) != 1 || !strings.HasSuffix(d.Findings[0].Title, want) {
 		t.Errorf("found %+v, want %q", d.Findings, want)
 	}
@@ -244,9 +244,9 @@ func TestAPeerThatIsRecordedSaysWhereItsTimeIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
-	const want = "; who answers there is recorded, too (php-fpm): its 80 requests take 9.12 ms on average, of which 78 % passes before it reads them"
+	const want = "; the process that answers there is recorded, too (php-fpm): its 80 requests take 9.12 ms on average, 78 % of that before it reads them"
 	said := append(d.Findings, d.Leads...)
-	if len(said) != 1 || !strings.HasSuffix(said[0].Title, want) || !strings.HasPrefix(said[0].Fix, "requests queue at db.test until somebody reads them") {
+	if len(said) != 1 || !strings.HasSuffix(said[0].Title, want) || !strings.HasPrefix(said[0].Fix, "requests queue at db.test until a worker reads them") {
 		t.Fatalf("said %+v, want %q", said, want)
 	}
 }

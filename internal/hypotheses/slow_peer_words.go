@@ -59,11 +59,11 @@ func (a *answered) order(c *diagnosis.Case, calls []timeline.CallID) {
 // steadily says whether the peer always takes as long; if calls were given up, it does not.
 func (a *answered) steadily(givenUp bool) string {
 	p50, p99 := diagnosis.Quantile(a.waits, 50), diagnosis.Quantile(a.waits, 99)
-	words := ", not steadily"
+	words := "; calls take very different times"
 	if p99 <= steadyTimes*p50 && !givenUp {
-		words = ", steadily"
+		words = "; each call takes about as long"
 	}
-	return words + " (a call that was answered p50 " + diagnosis.Human(p50) + ", p99 " + diagnosis.Human(p99) + ")"
+	return words + " (answered ones: p50 " + diagnosis.Human(p50) + ", p99 " + diagnosis.Human(p99) + ")"
 }
 
 // rest says how long answers take once they have begun, if that is longer than until they begin.
@@ -72,12 +72,12 @@ func (a *answered) rest() string {
 	if rest <= diagnosis.Quantile(a.waits, 50) {
 		return ""
 	}
-	return "; from the first byte of an answer to its last it takes p50 " + diagnosis.Human(rest)
+	return "; an answer takes another " + diagnosis.Human(rest) + " from its first byte to its last (p50)"
 }
 
 // fix says where to look at the peer, beginning with some operation.
 func (a *answered) fix(peer, operation string) string {
-	return "the time is spent at " + peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it")
+	return "the time is spent at " + peer + ": look there, first at " + cmp.Or(operation, "what these calls ask for")
 }
 
 // alive says for how much of a peer's time it is only asked whether a connection works, as a pool may do before each
@@ -95,7 +95,7 @@ func (a *answered) alive() string {
 	if share < diagnosis.Whole/10 {
 		return ""
 	}
-	return "; " + diagnosis.Percent(share) + " of it only asks whether a connection works (" + asked + "): a pool can do that where one was idle, not before each use"
+	return "; " + diagnosis.Percent(share) + " of that time only tests connections (" + asked + "): a pool can test those that were idle, instead of each before its use"
 }
 
 // turns says how many calls a request makes, and whether one after another.
@@ -103,7 +103,10 @@ func (a *answered) turns() string {
 	if a.requests == 0 {
 		return ""
 	}
-	words := "; " + diagnosis.Plural(a.requests, "request") + " of " + diagnosis.Thousands(int64(a.of)) + " make several such calls"
+	words := "; " + diagnosis.Thousands(int64(a.requests)) + " of " + diagnosis.Plural(a.of, "request") + " make several such calls"
+	if a.requests == a.of {
+		words = "; every request makes several such calls"
+	}
 	if 2*a.inTurn >= a.requests {
 		words += ", one after another"
 	}

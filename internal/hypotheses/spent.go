@@ -149,7 +149,7 @@ func (s *spent) from() string {
 	if s.at == "" {
 		return ""
 	}
-	return ", most of all in " + cmp.Or(s.line, s.at)
+	return ", mostly in " + cmp.Or(s.line, s.at)
 }
 
 // forFile names the file that it was for; "" if that is not known of most of it, or says nothing.
@@ -164,15 +164,19 @@ func (s *spent) forFile() string {
 func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
 	_, share := perMean(c, s.total)
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of all request time is "+what, share),
-		whose(c, spansOf(s.stays)).inRequest("mean of it in a request", "", s.total),
+		diagnosis.Part("of all request time is spent "+what, share),
+		whose(c, spansOf(s.stays)).inRequest("mean per request", "", s.total),
 		diagnosis.Count("waits", s.times),
-		diagnosis.NS("longest of them", s.longest),
+		diagnosis.NS("longest wait", s.longest),
 	}
 	if s.at != "" && s.atShare >= diagnosis.Whole/100 {
 		ev = append(ev, diagnosis.Part("of it in "+s.at, s.atShare))
 	}
-	if s.file != "" {
+	switch s.file {
+	case "":
+	case "{}":
+		ev = append(ev, diagnosis.Part("of it for a file whose name is not recorded", s.fileShare))
+	default:
 		ev = append(ev, diagnosis.Part("of it for the file "+s.file, s.fileShare))
 	}
 	return ev
@@ -215,17 +219,17 @@ func (s *spent) gone(c *diagnosis.Case, ev []diagnosis.Evidence, told bool) (sur
 	if len(calls) > 0 {
 		share := diagnosis.ShareOf(int64(diagnosis.Total(calls)), int64(s.total))
 		if share >= diagnosis.Whole/20 {
-			beside = "; meanwhile others make calls to " + peer + " that may be what they wait for"
+			beside = "; other threads make calls to " + peer + " meanwhile, and the sleeps may wait for those"
 		}
-		ev = append(ev, diagnosis.Part("of it while a call is under way that ends meanwhile", share))
+		ev = append(ev, diagnosis.Part("of it while another thread makes a call that ends during the sleep", share))
 	}
 	if told {
 		return notIn(surely, calls), surely, beside, ev
 	}
 	work := s.helped(c)
 	if share := diagnosis.ShareOf(int64(diagnosis.Total(work)), int64(s.total)); share >= diagnosis.Whole/20 {
-		beside = cmp.Or(beside, "; meanwhile threads or processes that serve none work, which may be what they wait for")
-		calls, ev = c.Merged(append(calls, work...)), append(ev, diagnosis.Part("of it while helpers work", share))
+		beside = cmp.Or(beside, "; threads or processes that serve no request work meanwhile, and the sleeps may wait for those")
+		calls, ev = c.Merged(append(calls, work...)), append(ev, diagnosis.Part("of it while other threads or processes work that serve no request", share))
 	}
 	if len(calls) == 0 {
 		return surely, nil, "", ev

@@ -127,11 +127,12 @@ func (s *spots) first() *spot {
 	return s.list[0]
 }
 
-// counted says which share of something the samples give a spot, and within which bounds its share of the time lies.
-func (s *spots) counted(at *spot, of string) string {
+// counted says which share of something the samples give a spot, where that is, and within which bounds its share of
+// the time lies.
+func (s *spots) counted(c *diagnosis.Case, at *spot, of string) string {
 	low, high := diagnosis.Interval95(int64(at.samples), int64(s.samples))
-	return diagnosis.Percent(s.share(at.name)) + " of " + of + " (" + diagnosis.Percent(low) + " to " + diagnosis.Percent(high) +
-		" by " + diagnosis.Plural(s.samples, "sample") + ")"
+	return diagnosis.Percent(s.share(at.name)) + " of " + of + " in " + at.place(c) + " (" + diagnosis.Plural(s.samples, "sample") + ": " +
+		diagnosis.Percent(low) + " to " + diagnosis.Percent(high) + ")"
 }
 
 // evidence lists where most of the time was spent.

@@ -102,7 +102,7 @@ const chiefShare = diagnosis.Whole / 4
 // half is half of the server's work: in its largest piece, if that is known.
 func (s *station) half(c *diagnosis.Case) plan {
 	if s.kind == kindPool {
-		return plan{"work x0.5", "each " + s.more + " had for half as long", queueing.Change{Less: queueing.One / 2}}
+		return plan{"work x0.5", "each " + s.more + " held for half as long", queueing.Change{Less: queueing.One / 2}}
 	}
 	pieces := s.pieces(c)
 	if at := pieces.first(); at != nil && pieces.share(at.name) >= chiefShare {
@@ -115,7 +115,7 @@ func (s *station) half(c *diagnosis.Case) plan {
 func (s *station) plans(c *diagnosis.Case) []plan {
 	out := s.ways(c)
 	if !s.turns {
-		out = append(out, plan{"load x1.5", "half as many requests again", queueing.Change{Load: queueing.One * 3 / 2}},
+		out = append(out, plan{"load x1.5", "50 % more requests", queueing.Change{Load: queueing.One * 3 / 2}},
 			plan{"load x0.5", "half of the requests", queueing.Change{Load: queueing.One / 2}})
 	}
 	pieces := s.pieces(c)
@@ -124,8 +124,8 @@ func (s *station) plans(c *diagnosis.Case) []plan {
 			queueing.Change{Less: queueing.One, Of: s.part(c, at.name)}})
 	}
 	out = append(out,
-		plan{"work x0.75", "its work at three quarters", queueing.Change{Less: queueing.One / 4}},
-		plan{"work x0.5", "its work at one half", queueing.Change{Less: queueing.One / 2}})
+		plan{"work x0.75", "a quarter less of its work", queueing.Change{Less: queueing.One / 4}},
+		plan{"work x0.5", "half of its work", queueing.Change{Less: queueing.One / 2}})
 	known := map[string]bool{}
 	return slices.DeleteFunc(out, func(p plan) bool {
 		again := known[p.ask]
@@ -219,10 +219,10 @@ func (s *station) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	}
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of the time "+cmp.Or(s.name, s.kind)+" is busy", diagnosis.Share(m.Utilisation)*diagnosis.Whole/diagnosis.Share(queueing.One)),
-		ratio("wait for it on average", m.Queue),
-		ratio("burstiness of those who come (1: as if by chance)", m.Burstiness),
-		diagnosis.NS("mean service", m.Service),
-		diagnosis.NS("mean wait of a request, as replayed", s.unchanged().fit.Replayed),
+		ratio("average number that wait for it", m.Queue),
+		ratio("burstiness of arrivals (1: random)", m.Burstiness),
+		diagnosis.NS("mean service time", m.Service),
+		diagnosis.NS("mean wait of a request in the replay", s.unchanged().fit.Replayed),
 	}
 	pieces := s.pieces(c)
 	return append(ev, pieces.evidence(c)...)
@@ -291,7 +291,14 @@ func (s *station) ways(c *diagnosis.Case) []plan {
 // busyWith says how busy the server is and with what, as a clause.
 func (s *station) busyWith(c *diagnosis.Case) string {
 	m := s.measures(c)
-	out := "it is busy " + diagnosis.Percent(diagnosis.Share(m.Utilisation)*(diagnosis.Whole/diagnosis.Share(queueing.One))) + " of the time"
+	is := "it is busy "
+	switch s.kind {
+	case kindLock, kindInterpreter:
+		is = "it is held "
+	case kindWorkers, kindProcessors:
+		is = "they are busy "
+	}
+	out := is + diagnosis.Percent(diagnosis.Share(m.Utilisation)*(diagnosis.Whole/diagnosis.Share(queueing.One))) + " of the time"
 	pieces := s.pieces(c)
 	if at := pieces.first(); at != nil && pieces.share(at.name) >= chiefShare {
 		out += ", " + diagnosis.Percent(pieces.share(at.name)) + " of that in " + at.place(c)

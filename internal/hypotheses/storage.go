@@ -66,9 +66,9 @@ func (s *storage) diskEvidence() []diagnosis.Evidence {
 		return nil
 	}
 	ev := []diagnosis.Evidence{
-		diagnosis.Count("syncs of the service that waited", len(s.syncs)),
+		diagnosis.Count("syncs of the service that waited for a device", len(s.syncs)),
 		diagnosis.NS("p99 of those syncs", s.syncP99()),
-		{What: "that the service read from storage", Value: s.Fetched, Unit: diagnosis.UnitBytes},
+		{What: "read by the service from storage", Value: s.Fetched, Unit: diagnosis.UnitBytes},
 	}
 	return append(ev, s.device.evidence()...)
 }
@@ -90,15 +90,15 @@ func (s *storage) faultEvidence() []diagnosis.Evidence {
 	}
 	ev := []diagnosis.Evidence{
 		diagnosis.Count("page faults of the service", int(s.Minor+s.Major)),
-		diagnosis.Count("of them read from storage", int(s.Major)),
+		diagnosis.Count("page faults that read from storage", int(s.Major)),
 	}
 	return append(ev, s.growth.evidence()...)
 }
 
 // faultWords says them if no request slept in a page fault.
 func (s *storage) faultWords() string {
-	return "no request slept in a page fault: the service had " + perRequestText(s.Minor+s.Major, s.requests) + " a request, and " +
-		diagnosis.Thousands(s.Major) + " of all read from storage" + s.growth.words()
+	return "no request slept in a page fault: the service had " + perRequestText(s.Minor+s.Major, s.requests) + " page faults per request, and " +
+		diagnosis.Thousands(s.Major) + " in all read from storage" + s.growth.words()
 }
 
 // perRequestText prints how many there are for each request, with one decimal.

@@ -58,12 +58,12 @@ func (d *device) evidence() []diagnosis.Evidence {
 		return nil
 	}
 	if d.name == "" {
-		return []diagnosis.Evidence{diagnosis.Count("requests of block devices", 0)}
+		return []diagnosis.Evidence{diagnosis.Count("requests to block devices", 0)}
 	}
 	return []diagnosis.Evidence{
-		diagnosis.Rate("requests of the device "+d.name, int(d.count), d.observed),
-		{What: "of them at once", Value: int64(d.time) * 1000 / int64(d.observed), Unit: diagnosis.UnitRatio},
-		diagnosis.NS("p99 of them in the worst second, within a factor of two", d.p99),
+		diagnosis.Rate("requests to the device "+d.name, int(d.count), d.observed),
+		{What: "average number of device requests in flight", Value: int64(d.time) * 1000 / int64(d.observed), Unit: diagnosis.UnitRatio},
+		diagnosis.NS("p99 of device requests in the worst second, within a factor of two", d.p99),
 	}
 }
 
@@ -108,8 +108,8 @@ func (g *growth) evidence() []diagnosis.Evidence {
 		return nil
 	}
 	ev := []diagnosis.Evidence{
-		diagnosis.Count("mappings of files from 1 MiB on, and of memory from 16 MiB on", g.mappings),
-		diagnosis.Count("of them larger than the one before", g.larger),
+		diagnosis.Count("mappings of files of at least 1 MiB, and of memory of at least 16 MiB", g.mappings),
+		diagnosis.Count("mappings larger than the one before", g.larger),
 		diagnosis.Count("waits for the lock of the address space", g.waits),
 	}
 	if g.waits > 0 {
@@ -123,7 +123,7 @@ func (g *growth) words() string {
 	if !g.known {
 		return ""
 	}
-	text := "; " + diagnosis.Plural(g.mappings, "large mapping") + " (" + diagnosis.Thousands(int64(g.larger)) + " of a grown file)"
+	text := "; " + diagnosis.Plural(g.mappings, "large mapping") + " (" + diagnosis.Thousands(int64(g.larger)) + " of a file that has grown)"
 	if g.waits == 0 {
 		return text + ", no wait for the lock of the address space"
 	}

@@ -122,20 +122,20 @@ func (e *exported) evidence(t *telemetry, total Duration) []diagnosis.Evidence {
 	n := int64(max(1, len(t.c.Overall.Requests)))
 	_, share := perMean(t.c, total)
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of all request time gets metrics, logs or traces out", share),
-		whose(t.c, spansOf(e.stays)).inRequest("mean of it in a request", "", total),
+		diagnosis.Part("of all request time is spent sending metrics, logs or traces", share),
+		whose(t.c, spansOf(e.stays)).inRequest("mean per request", "", total),
 	}
 	if t.total > 0 || total == 0 {
-		ev = append(ev, diagnosis.Evidence{What: "datagrams sent in a request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},
+		ev = append(ev, diagnosis.Evidence{What: "datagrams sent per request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},
 			diagnosis.Part("of the datagrams are sent by threads that serve no request", diagnosis.ShareOf(int64(t.background()), int64(t.total))))
 	}
 	for kind := sendCPU; kind < sendUnsure; kind++ {
 		if d := e.by[kind]; d > 0 || kind <= sendInterpreter && (t.total > 0 || total == 0) {
-			ev = append(ev, diagnosis.NS("mean in a request: "+kind.String(), d/Duration(n)))
+			ev = append(ev, diagnosis.NS("mean per request: "+kind.String(), d/Duration(n)))
 		}
 	}
 	if held, share := t.holderSent(); held > 0 && e.by[sendLock] > 0 {
-		ev = append(ev, diagnosis.Part("of the time in waits for that lock, whose holder is known, it was sending", share))
+		ev = append(ev, diagnosis.Part("of the waits for that lock with a known holder, the holder was sending", share))
 	}
 	return ev
 }
@@ -147,13 +147,13 @@ func (e *exported) lead(t *telemetry, total Duration) string {
 	case total == 0 && t.total == 0:
 		return "no datagram to a telemetry daemon, no call to a collector and no wait for a log file in " + diagnosis.Plural(n, "request")
 	case total == 0:
-		return "none of the " + diagnosis.Plural(t.total, "datagram") + " with metrics or logs was sent by a thread that served one of " + diagnosis.Plural(n, "request")
+		return "none of the " + diagnosis.Plural(t.total, "datagram") + " of metrics or logs was sent by a thread that served one of " + diagnosis.Plural(n, "request")
 	}
 	background := ""
 	if b := t.background(); b > 0 {
 		background = "; " + diagnosis.Percent(diagnosis.ShareOf(int64(b), int64(t.total))) + " of the datagrams are sent by threads that serve no request"
 	}
-	return "getting metrics, logs or traces out takes a request " + diagnosis.Human(mean) + " (" + diagnosis.Percent(share) + " of all request time)" + background
+	return "sending metrics, logs or traces takes a request " + diagnosis.Human(mean) + " (" + diagnosis.Percent(share) + " of all request time)" + background
 }
 
 func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Evidence) diagnosis.Candidate {
@@ -170,23 +170,24 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 	place, from := peer, ""
 	if known := diagnosis.ShareOf(int64(e.sited), int64(total)); at != "" && known >= diagnosis.Whole/20 { // else the place is unknown for nearly all of it
 		line, _ := e.lines.most()
-		place, from = at+" to "+peer, ", most of all in "+cmp.Or(line, at)
+		place, from = at+" to "+peer, ", mostly in "+cmp.Or(line, at)
 		if known < diagnosis.Whole/10 {
-			from += " by the " + diagnosis.Percent(known) + " of it whose place is known"
+			from += " (the place is known for " + diagnosis.Percent(known) + " of it)"
 		}
 	}
-	what := "metrics, logs or traces"
+	what := "Requests send metrics, logs or traces themselves"
 	if e.logs(total) {
-		what = "logs"
+		what = "Requests send logs themselves"
 	}
-	if e.sends > 0 {
-		n := max(1, len(t.c.Overall.Requests))
-		what = diagnosis.Plural(max(1, (e.sends+n/2)/n), "datagram") + " with metrics or logs each"
+	if n := max(1, len(t.c.Overall.Requests)); e.sends >= n {
+		what = "Each request sends " + diagnosis.Plural((e.sends+n/2)/n, "datagram") + " of metrics or logs itself"
+	} else if e.sends > 0 {
+		what = "Requests send datagrams of metrics or logs themselves"
 	}
 	gone := e.gone(t)
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, spansOf(e.stays)) + from + e.parts(t) + queuedFor(t.c, gone[len(e.stays):]),
+		Title:    what + ", to " + peer + ": " + meanWords(t.c, spansOf(e.stays)) + from + e.parts(t) + queuedFor(t.c, gone[len(e.stays):]),
 		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(gone), behindStrands(t.c, gone, e.stays)...),
@@ -220,7 +221,7 @@ func queuedFor(c *diagnosis.Case, less []stay) string {
 	if share < c.Open {
 		return ""
 	}
-	return "; without it a request would wait " + diagnosis.Human(mean) + " less for the interpreter"
+	return "; without them a request would wait " + diagnosis.Human(mean) + " less for the interpreter's lock"
 }
 
 // parts says what the time is made of, if that is more than the sends themselves.
@@ -229,7 +230,7 @@ func (e *exported) parts(t *telemetry) string {
 	var said []string
 	for _, kind := range []sendKind{sendLock, sendInterpreter} {
 		if d := e.by[kind] / n; 10*e.by[kind] >= diagnosis.Total(spansOf(e.stays)) {
-			said = append(said, diagnosis.Human(d)+" are "+kind.String())
+			said = append(said, diagnosis.Human(d)+" of it "+kind.purpose())
 		}
 	}
 	if len(said) == 0 {
@@ -258,9 +259,9 @@ func (e *exported) fix(t *telemetry, total Duration) string {
 	if !e.logs(total) {
 		return telemetryFix(rt)
 	}
-	general := "let one thread of its own write the log, many lines at once"
+	general := "let one separate thread write the log, many lines per write"
 	if 2*e.by[sendFile] > total {
-		general += ", and sync it seldom or not at all"
+		general += ", and sync the log seldom or not at all"
 	}
 	switch rt {
 	case recording.RuntimePython:
@@ -277,16 +278,16 @@ func (e *exported) fix(t *telemetry, total Duration) string {
 
 // collectorFix says how to send what collectors get beside the requests.
 func collectorFix(rt recording.Runtime) string {
-	const general = "do not wait for the collector: keep what it is to get in a bounded queue, and send many at once beside the requests; "
+	const general = "do not wait for the collector: put the data into a bounded queue, and send it in batches outside of the requests; "
 	switch rt {
 	case recording.RuntimeNode:
-		return general + "pino: a transport, which has a thread of its own (pino.transport); winston: a transport that batches; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor"
+		return general + "pino: a transport, which has its own thread (pino.transport); winston: a transport that batches; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor"
 	case recording.RuntimePython:
-		return general + "logging: a QueueHandler with a QueueListener; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor; sentry_sdk sends so by itself"
+		return general + "logging: a QueueHandler with a QueueListener; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor; sentry_sdk already sends this way"
 	case recording.RuntimeJVM:
 		return general + "Logback, Log4j 2: an asynchronous appender around the one that sends; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor"
 	case recording.RuntimeRuby:
-		return general + "semantic_logger has a thread of its own; OpenTelemetry: BatchSpanProcessor"
+		return general + "semantic_logger has its own thread; OpenTelemetry: BatchSpanProcessor"
 	case recording.RuntimeGo:
 		return general + "a goroutine that takes them from a channel; OpenTelemetry: NewBatchSpanProcessor, NewBatchProcessor"
 	}
@@ -294,7 +295,7 @@ func collectorFix(rt recording.Runtime) string {
 }
 
 func telemetryFix(rt recording.Runtime) string {
-	const general = "collect metrics in memory and let one thread of its own send them, many in a datagram, over a Unix socket of the agent; "
+	const general = "collect metrics in memory and let one separate thread send them, many per datagram, over the agent's Unix socket; "
 	switch rt {
 	case recording.RuntimeRuby:
 		return general + "statsd-instrument: STATSD_ENV=production with a buffer (STATSD_BUFFER_CAPACITY); dogstatsd-ruby 5: its sender thread and socket_path"

@@ -27,8 +27,16 @@ const (
 
 // String says what the time is spent on.
 func (k sendKind) String() string {
-	return [...]string{"the sends themselves, at most", "waits for the lock around them", "waits for the interpreter's lock that sends give up",
-		"off the CPU within sends", "calls to collectors", "waits for log files", ""}[k]
+	return [...]string{"the sends themselves, at most", "waiting for the lock around sends", "waiting for the interpreter's lock after sends, which release it",
+		"off the CPU within sends", "calls to collectors", "waiting for log files", ""}[k]
+}
+
+// purpose says the same of a wait for a lock, to follow a duration.
+func (k sendKind) purpose() string {
+	if k == sendLock {
+		return "to get the lock around sends"
+	}
+	return "to get the interpreter's lock back after sends"
 }
 
 const (

@@ -46,10 +46,10 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 	}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of all request time is TLS handshakes", share),
+		diagnosis.Part("of all request time is spent in TLS handshakes", share),
 		diagnosis.Count("handshakes", n),
 		diagnosis.Part("of the handshakes resumed a session", diagnosis.ShareOf(int64(resumed), int64(n))),
-		diagnosis.Part("of the handshakes are not known to have resumed or not", diagnosis.ShareOf(int64(unknown), int64(n))),
+		diagnosis.Part("of the handshakes may have resumed a session: not known", diagnosis.ShareOf(int64(unknown), int64(n))),
 		diagnosis.Part("of the handshakes' time is our own CPU", diagnosis.ShareOf(int64(diagnosis.Total(cpu)), int64(diagnosis.Total(spans)))),
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, hidden)}
@@ -66,8 +66,8 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    "outgoing connections",
-			Title:    "TLS handshakes take " + diagnosis.Percent(share) + " of all request time",
-			Fix:      "keep connections open; resume sessions (one client with a session cache; check that the peer issues tickets); ECDSA certificates",
+			Title:    "TLS handshakes" + shookHands(c) + " take " + diagnosis.Percent(share) + " of all request time",
+			Fix:      "keep connections open; resume sessions (one client with a session cache; check that the peer issues tickets); use ECDSA certificates",
 			Next:     "dwell show REC --slowest 3 shows the tls phase of single calls",
 			Spans:    append(spans, knockOn(c, work)...),
 			Evidence: ev,
@@ -94,6 +94,32 @@ func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpa
 		}
 	}
 	return spans, cpu, work
+}
+
+// shookHands names the peer with which most of that time is spent, and where in the code those calls are made.
+func shookHands(c *diagnosis.Case) string {
+	with, calls := tally{}, []timeline.CallID(nil)
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Request != timeline.None && k.New && k.TLSFrom != recording.NoTime && k.TLSTo != recording.NoTime {
+			with[k.Peer] += k.TLSTo.Sub(k.TLSFrom)
+			calls = append(calls, k.ID)
+		}
+	}
+	if len(calls) == 0 {
+		return ""
+	}
+	peer, share := with.most()
+	switch {
+	case len(with) == 1:
+	case share >= diagnosis.Whole/2:
+		peer = "mostly " + peer
+	default:
+		peer = diagnosis.Plural(len(with), "peer")
+	}
+	if in := madeIn(c, calls); in != "" {
+		peer += "," + in + ","
+	}
+	return " with " + peer
 }
 
 // prepares reports whether a segment is own work for a handshake, done between the connection and its first byte.

@@ -161,14 +161,14 @@ func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) 
 	mean, share := perMean(c, diagnosis.Total(spans))
 	return &diagnosis.Candidate{
 		Place: "the worker of a connection",
-		Title: "Requests wait before the server reads them: for the one worker that has their connection, which serves another, while others have nothing to do",
-		Fix:   "one queue that whichever worker is free takes from, in place of one for each; or give a connection to the worker that has least to do when it comes",
-		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
+		Title: "Requests wait before the server reads them: the one worker that has their connection serves another request, while other workers are idle",
+		Fix:   "use one queue that any free worker takes from, instead of one per worker; or give a new connection to the least busy worker",
+		Next:  "dwell show REC --slowest 3 names the request behind which each request waits",
 		Spans: spans,
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of all request time is such a wait", share),
-			diagnosis.NS("mean wait of a request", mean),
-			diagnosis.Count("requests that waited so", len(own)),
+			diagnosis.Part("of all request time is spent waiting for such a worker", share),
+			diagnosis.NS("mean wait per request", mean),
+			diagnosis.Count("requests that waited for one", len(own)),
 		},
 	}
 }

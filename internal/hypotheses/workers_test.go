@@ -66,7 +66,7 @@ func TestRequestsWaitForTheWorkerOfTheirConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{acceptQueue()}, diagnosis.Options{})
-		found := len(d.Findings) == 1 && strings.Contains(d.Findings[0].Title, "for the one worker that has their connection") && d.Findings[0].Impact.Endpoint == "GET /tile"
+		found := len(d.Findings) == 1 && strings.Contains(d.Findings[0].Title, "the one worker that has their connection serves another request") && d.Findings[0].Impact.Endpoint == "GET /tile"
 		if found != x.want {
 			t.Errorf("%+v: found %v: %+v", x, found, d)
 		}

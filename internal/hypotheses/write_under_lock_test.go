@@ -29,8 +29,8 @@ func TestALockHeldOverAWriteIsMendedOtherwise(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := diagnosis.Diagnose(tl, All(), diagnosis.Options{})
-		if len(d.Findings) == 0 || d.Findings[0].ID != "refresh-under-lock" || strings.HasPrefix(d.Findings[0].Fix, "do not hold the lock over the write: ") != test.writes ||
-			strings.Contains(d.Findings[0].Title, "waiting for whoever reads what is written") != test.writes {
+		if len(d.Findings) == 0 || d.Findings[0].ID != "refresh-under-lock" || strings.HasPrefix(d.Findings[0].Fix, "do not hold the lock during the write: ") != test.writes ||
+			strings.Contains(d.Findings[0].Title, "waiting for the reader of what it writes") != test.writes {
 			t.Errorf("%s %s: %+v", test.syscall, test.path, d.Findings)
 		} else if im := d.Findings[0].Impact; (d.Overall.Mean-im.Mean < 5*milli) != test.writes {
 			t.Errorf("%s %s: %v of %v", test.syscall, test.path, im.Mean, d.Overall.Mean)

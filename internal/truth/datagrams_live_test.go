@@ -37,7 +37,7 @@ func TestLostDatagrams(t *testing.T) {
 				// While other work wants the processors, a peer on the same host is a lead.
 				findings, leads := s.why(file)
 				all := slices.DeleteFunc(append(findings, leads...), func(f found) bool { return f.ID == "run-queue" })
-				if len(all) == 0 || all[0].ID != "slow-peer" || !strings.Contains(all[0].Title, "exchanges over UDP had no answer until") {
+				if len(all) == 0 || all[0].ID != "slow-peer" || !strings.Contains(all[0].Title, "exchanges over UDP were repeated because no answer came") {
 					return []string{fmt.Sprintf("want the peer first: %+v", all)}
 				}
 				t.Log(all[0].Title)

@@ -47,11 +47,11 @@ func faults(peer int, resolver string) []fault {
 		return fault{scenario{name: "helper", rate: 15, runtime: kind, env: []string{"PROBLEM=helper"}}, "child-process", []string{"Requests start programs", in}, others}
 	}
 	return []fault{
-		{own("nagle"), "delayed-ack", []string{"stays in the socket", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "connection-churn"}},
+		{own("nagle"), "delayed-ack", []string{"in our send buffer: Nagle", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "connection-churn"}},
 		{shared, "head-of-line", []string{"behind BRPOP", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "event-loop-blocked", "sleep-retry"}},
-		{workers, "cold-start", []string{"no process is there to accept them", "after 40 requests each"}, []string{"load", "slow-peer", "gc-pause", "disk"}},
-		{templates, "cpu-bound", []string{"most of all in main.(*shop).load", "for about as long in each request"}, []string{"disk", "gc-pause", "lock-convoy"}},
-		{lookups, "slow-dns", []string{"after which nothing is connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
+		{workers, "cold-start", []string{"no process runs to accept them", "after a median of 40 requests each"}, []string{"load", "slow-peer", "gc-pause", "disk"}},
+		{templates, "cpu-bound", []string{"of the CPU time is in main.(*shop).load", "about as long in each request"}, []string{"disk", "gc-pause", "lock-convoy"}},
+		{lookups, "slow-dns", []string{"look-ups of names that are never connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
 		{own("handed"), "sleep-retry", []string{"most of all in faults.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
 		{own("begun"), "sleep-retry", []string{"most of all in faults.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
 		{left, "sleep-retry", []string{"LoopWork.nap"}, []string{"pool-exhausted", "event-loop-blocked", "slow-peer"}},
