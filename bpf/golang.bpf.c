@@ -154,10 +154,8 @@ static __always_inline bool goes_on(struct task_struct *t, u64 goid, u32 type)
 	return false;
 }
 
-static __always_inline void on_run(struct pt_regs *regs, struct watch *w, struct task_struct *t,
-				   u32 type)
+static __always_inline void on_run(u64 goid, struct task_struct *t, u32 type)
 {
-	u64 goid = read_word(GO_ARG1(regs) + w->go_goid);
 	struct go_run_event *e;
 
 	if (!goid || goes_on(t, goid, type))
@@ -197,13 +195,13 @@ int go_call(struct pt_regs *regs)
 SEC("uprobe.multi/go_run")
 int go_run(struct pt_regs *regs)
 {
-	return PROBE(GO_RUN, on_run(regs, w, t, EVENT_GO_RUN));
+	return PROBE(GO_RUN, on_run(read_word(GO_ARG1(regs) + w->go_goid), t, EVENT_GO_RUN));
 }
 
 SEC("uprobe.multi/go_yield")
 int go_yield(struct pt_regs *regs)
 {
-	return PROBE(GO_YIELD, on_run(regs, w, t, EVENT_GO_YIELD));
+	return PROBE(GO_YIELD, on_run(current_goid(w, t), t, EVENT_GO_YIELD));
 }
 
 char LICENSE[] SEC("license") = "GPL";

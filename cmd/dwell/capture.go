@@ -48,7 +48,7 @@ func descendants(pid int) []int {
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{
-		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo, Version: how.probes.version, Entered: how.entered, Everything: how.probes.all,
+		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, Go: how.probes.golang, Version: how.probes.version, Entered: how.entered, Everything: how.probes.all,
 		Launched: how.gate, Refuse: how.refuse, Soon: how.soon, Begun: how.begun, Joined: func() {
 			runtime.GOMAXPROCS(1)
 			how.joined()

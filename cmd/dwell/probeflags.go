@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,9 +17,9 @@ type probeFlags struct {
 
 // probeOptions are the parsed probeFlags.
 type probeOptions struct {
-	tls  capture.TLSHeads
-	noGo bool
-	all  bool // never pause
+	tls    capture.TLSHeads
+	golang capture.GoProbes
+	all    bool // never pause
 
 	version string // environment variable of the service
 }
@@ -27,7 +28,7 @@ func addProbeFlags(c *cobra.Command, f *probeFlags) {
 	c.Flags().StringVar(&f.tls, "tls-heads", "on",
 		"on or off: name calls over TLS by method and path, for at most 1 % of a CPU per process")
 	c.Flags().StringVar(&f.golang, "go-probes", "on",
-		"on or off: probe Go programs, to assign calls to requests and to see what goroutines wait for; at most 3 % of a CPU, and 5 % more if goroutines wait for locks")
+		"on, off, or a share of a CPU such as 20%: probe Go programs, to assign calls to requests and to see what goroutines wait for; on: at most 3 % of a CPU, and 5 % more if goroutines wait for locks")
 	c.Flags().StringVar(&f.windows, "windows", "auto",
 		"auto or off: if a service that uses all of its processor time causes tens of thousands of events a second, record windows of a second with rests between them")
 	c.Flags().StringVar(&f.version, "version-env", "",
@@ -43,9 +44,7 @@ func (f probeFlags) options() (o probeOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	probe, err := onOff("go-probes", f.golang)
-	o.noGo = !probe
-	if err != nil {
+	if o.golang, err = goProbes(f.golang); err != nil {
 		return o, err
 	}
 	if f.windows != "auto" && f.windows != "off" {
@@ -56,6 +55,19 @@ func (f probeFlags) options() (o probeOptions, err error) {
 		return o, fmt.Errorf("--version-env %q is no name of a variable (as APP_VERSION)", f.version)
 	}
 	return o, nil
+}
+
+// goProbes reads how much probes on Go programs may cost.
+func goProbes(value string) (capture.GoProbes, error) {
+	if value == "on" || value == "off" {
+		return capture.GoProbes{Off: value == "off"}, nil
+	}
+	number, percent := strings.CutSuffix(value, "%")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !percent || !(n > 0 && n <= 100) {
+		return capture.GoProbes{}, fmt.Errorf("--go-probes %q is neither on nor off nor a share of one CPU (as 20%%)", value)
+	}
+	return capture.GoProbes{Share: n / 100}, nil
 }
 
 func onOff(flag, value string) (bool, error) {

@@ -11,13 +11,13 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// goPlace is a function of Go at which a program runs.
+// goPlace is where in Go a program runs.
 type goPlace struct {
-	function string
-	what     string // it tells, to be said where it is missing
-	code     string // of that
-	name     string // in the facts that say when it was not told
-	rank     int    // in the order in which sets of probes are kept
+	places []parkPlace
+	what   string // it tells, to be said where it is missing
+	code   string // of that
+	name   string // in the facts that say when it was not told
+	rank   int    // in the order in which sets of probes are kept
 }
 
 // Codes of what is missing.
@@ -41,9 +41,24 @@ func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
 	return [...]goPlace{
 		// The goroutine that wants the answer still runs there. What then writes and
 		// reads are goroutines of the connection.
-		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, "go-calls", rankCalls},
-		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, "go-runs", rankRuns},
-		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, "go-yields", rankYields},
+		golangGoProgramGO_CALL:  {[]parkPlace{{name: "net/http.(*persistConn).roundTrip"}}, "outgoing calls of net/http", missingGoCalls, "go-calls", rankCalls},
+		golangGoProgramGO_RUN:   {[]parkPlace{{name: "runtime.execute"}}, "which goroutine runs where", missingGoRuns, "go-runs", rankRuns},
+		golangGoProgramGO_YIELD: {goYields(), "which goroutines have to let others run", missingGoRuns, "go-yields", rankYields},
+	}
+}
+
+// goYields are where a goroutine that could run on is taken off its thread, in all versions of Go. The sweeper
+// lets others run after each page, which nobody wants to know of: it is met in none of them.
+func goYields() []parkPlace {
+	return []parkPlace{
+		{name: "runtime.newstack", calls: "runtime.goschedImpl"}, // it ran for 10 ms, or all have to stop
+		{name: "runtime.gopreempt_m", calls: "runtime.goschedImpl"},
+		{name: "runtime.asyncPreempt2.func1", calls: "runtime.goschedImpl"},
+		{name: "runtime.preemptPark"},    // the collector looks at its stack
+		{name: "runtime.goyield_m"},      // it let a lock go to one that waited for long
+		{name: "runtime.exitsyscallNoP"}, // its system call took so long that another has its turn
+		{name: "runtime.exitsyscall0"},   // the same, before Go 1.26
+		{name: "runtime.Gosched"},
 	}
 }
 
@@ -60,20 +75,27 @@ type goProbes struct {
 // goCallNames are the functions that are looked for.
 func goCallNames() (names []string) {
 	for _, place := range goPlaces() {
-		names = append(names, place.function)
+		names = append(names, namesOf(place.places)...)
 	}
 	return names
 }
 
 // find lists the probes in an executable by program. What it does not have, for it makes
 // no such calls, needs none.
-func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRAMS][]goProbe) {
+func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRAMS][]goProbe, err error) {
 	for i, place := range goPlaces() {
-		if f, ok := exe.Functions[place.function]; ok {
-			probes[i] = []goProbe{{g.programs[i], f.Probe}}
+		for _, p := range place.places {
+			if _, ok := exe.Functions[p.name]; !ok {
+				continue
+			}
+			found, err := p.probes(exe, map[string]*ebpf.Program{p.at: g.programs[i]})
+			if err != nil {
+				return probes, err
+			}
+			probes[i] = append(probes[i], found...)
 		}
 	}
-	return probes
+	return probes, nil
 }
 
 // load brings the programs into the kernel, once, and finds out what a hit costs.

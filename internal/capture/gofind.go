@@ -87,11 +87,11 @@ func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 	if e.layout, e.noIDs = target.GoOffsets(pid); e.noIDs != nil {
 		return goneOnly(e, e.noIDs)
 	}
-	if s.opts.NoGoProbes {
+	if s.opts.Go.Off {
 		return e, nil
 	}
 	noCalls, noParks := s.goProbes.load(s), s.goParks.load(s)
-	names := append(append(s.goParks.names(), goCallNames()...), target.GoResize)
+	names := append(append(namesOf(s.goParks.places()), goCallNames()...), target.GoResize)
 	exe, err := target.GoFunctions(pid, names...)
 	if gone(err) {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 		e.procs = exe.ProcsAddress()
 	}
 	if noCalls == nil && err == nil {
-		e.calls = s.goProbes.find(&exe)
+		e.calls, noCalls = s.goProbes.find(&exe)
 	}
 	if noParks == nil && err == nil {
 		e.parks, noParks = s.goParks.find(pid, &exe)

@@ -17,7 +17,7 @@ type goHooked struct {
 // readyGo loads the programs before the recording starts, which takes a moment, if a
 // process is about to run who knows what.
 func (s *Session) readyGo(p target.Process) {
-	if s.opts.NoGoProbes || !s.isGate(p) {
+	if s.opts.Go.Off || !s.isGate(p) {
 		return
 	}
 	s.goFinder.mu.Lock()
@@ -27,7 +27,7 @@ func (s *Session) readyGo(p target.Process) {
 
 // knowGo readies the decoder for what probes on a process will tell.
 func (s *Session) knowGo(f *goFound) {
-	if f.goExecutable != nil && !s.opts.NoGoProbes {
+	if f.goExecutable != nil && !s.opts.Go.Off {
 		if s.goProcs == nil {
 			s.goProcs = map[uint32]goProcsAt{}
 		}
@@ -100,7 +100,7 @@ func (s *Session) hookGo(f *goFound) (missing []recording.Missing) {
 
 // hookGoLater does so beside the recording: the kernel takes its time.
 func (s *Session) hookGoLater(f *goFound) {
-	if f.goExecutable == nil || s.opts.NoGoProbes {
+	if f.goExecutable == nil || s.opts.Go.Off {
 		return
 	}
 	if s.unhooked == nil {

@@ -93,6 +93,9 @@ func (g *goParks) places() []parkPlace {
 		{set: parkChannels, name: "runtime.closechan", calls: "runtime.goready", at: "park_closed"},
 		{set: parkChannels, name: "runtime.closechan", calls: "runtime.systemstack", at: "park_closing"},
 		{set: parkPauses, name: "runtime.gcParkAssist", at: "park_collector", ends: "park_rare_end"},
+		// All that allocate when a collection is to begin, or may be done, see to that themselves, one after another.
+		{set: parkPauses, name: "runtime.gcStart", calls: "runtime.semacquire1", at: "park_collector", ends: "park_rare_end"},
+		{set: parkPauses, name: "runtime.gcMarkDone", calls: "runtime.semacquire1", at: "park_collector", ends: "park_rare_end"},
 		{set: parkPauses, name: "runtime.stopTheWorldWithSema", at: "park_stop", ends: "park_stopped"},
 		{set: parkPauses, name: "runtime.startTheWorldWithSema", at: "park_start"},
 		{set: parkSleeps, name: "time.Sleep", calls: "runtime.gopark", at: "park_sleep", ends: "park_sleep_end"},
@@ -205,9 +208,9 @@ func (g *goParks) lacks() (missing []recording.Missing) {
 	return missing
 }
 
-// names are the functions that are looked for.
-func (g *goParks) names() (names []string) {
-	for _, p := range g.places() {
+// namesOf are the functions that are looked for.
+func namesOf(places []parkPlace) (names []string) {
+	for _, p := range places {
 		names = append(names, p.name)
 		if p.calls != "" {
 			names = append(names, p.calls)

@@ -19,9 +19,12 @@ const (
 	goShare     = 0.03
 	goLockShare = 0.05
 	// goTrials is for one set of them that costs more than is left to it: it is there
-	// for moments only, whose cost is spread over this share.
+	// for moments only, whose cost is spread over half of what is left, or this share if that is more.
 	goTrials = 0.005
-	// goReserve is for how long what was not spent is kept.
+	// goSaved is for how long what was not spent is kept: so that where recording rests, sets are
+	// there in its windows for long enough for whole requests.
+	goSaved = 3 * time.Second
+	// goReserve is for how long nothing is spent for a set to come back.
 	goReserve = time.Second
 )
 
@@ -33,9 +36,13 @@ type goLedgers struct {
 	queues goLedger   // of Python
 }
 
-func newGoLedgers() goLedgers {
+// newGoLedgers allows what is met in every request a share of one CPU; 0: goShare.
+func newGoLedgers(share float64) goLedgers {
+	if share == 0 {
+		share = goShare
+	}
 	return goLedgers{
-		often: goLedger{share: goShare, of: "Go"}, waits: goLedger{share: goLockShare, of: "Go"},
+		often: goLedger{share: share, of: "Go"}, waits: goLedger{share: max(share, goLockShare), of: "Go"},
 		queues: goLedger{share: queueShare, of: "Python", trials: queueShare},
 	}
 }
@@ -112,6 +119,9 @@ func (s *Session) forgetGo(ended []uint32) {
 
 // keepGoWithin keeps the probes on Go programs within what they may cost.
 func (s *Session) keepGoWithin(now time.Time) {
+	if s.paused != recording.NoTime {
+		s.restGo(now) // what was just coming
+	}
 	s.goLedgers.mu.Lock()
 	defer s.goLedgers.mu.Unlock()
 	if s.paused == recording.NoTime {
@@ -185,7 +195,7 @@ type goLedger struct {
 // enter adds sets, which are there from now on.
 func (l *goLedger) enter(now time.Time, sets ...*probeSet) {
 	if len(l.sets) == 0 {
-		l.left, l.at = l.most(), now
+		l.left, l.at = l.reserve(), now
 	}
 	for _, s := range sets {
 		s.measured = s.cost()
@@ -197,6 +207,11 @@ func (l *goLedger) enter(now time.Time, sets ...*probeSet) {
 
 // most is what may be spent at once.
 func (l *goLedger) most() time.Duration {
+	return time.Duration(l.share * float64(goSaved))
+}
+
+// reserve is what has to be there for a set to come back.
+func (l *goLedger) reserve() time.Duration {
 	return time.Duration(l.share * float64(goReserve))
 }
 
@@ -215,7 +230,7 @@ func (l *goLedger) settle(now time.Time, beside func(func())) (gone []*probeSet)
 	switch {
 	case l.left <= 0:
 		return l.evict(now, beside)
-	case l.left == l.most():
+	case l.left >= l.reserve():
 		l.readmit(now, beside)
 	}
 	return nil
@@ -239,22 +254,15 @@ func (l *goLedger) evict(now time.Time, beside func(func())) (gone []*probeSet) 
 		case s.rate() <= share:
 			share -= s.rate()
 		case s.change(now, beside):
-			s.rested = now.Add(l.paid(min(s.stint, l.most())))
+			s.trials = max(l.trials, goTrials, share/2)
+			s.rested = now.Add(paid(min(s.stint, l.reserve()), s.trials))
 			gone = append(gone, s)
 		}
 	}
 	return gone
 }
 
-// paid is how long it takes a set to make up for a cost.
-func (l *goLedger) paid(cost time.Duration) time.Duration {
-	if l.trials > 0 {
-		return time.Duration(float64(cost) / l.trials)
-	}
-	return paid(cost)
-}
-
-// paid is how long it takes to make up for a cost in trials.
-func paid(cost time.Duration) time.Duration {
-	return time.Duration(float64(cost) / goTrials)
+// paid is how long it takes to make up for a cost in trials, for which there is a share of one CPU.
+func paid(cost time.Duration, share float64) time.Duration {
+	return time.Duration(float64(cost) / max(share, goTrials))
 }

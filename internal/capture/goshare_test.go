@@ -56,8 +56,8 @@ func TestGoShare(t *testing.T) {
 		most  []time.Duration
 	}{
 		{"all is within", []int{2000, 1000, 500}, []time.Duration{minute, minute, minute}, []time.Duration{minute, minute, minute}},
-		{"the last one is too much", []int{2000, 0, 8000}, []time.Duration{minute, minute, time.Second}, []time.Duration{minute, minute, 6 * time.Second}},
-		{"one is too much, what comes after it is not", []int{12_000, 100, 20_000}, []time.Duration{time.Second, minute, time.Second / 10}, []time.Duration{6 * time.Second, minute, 3 * time.Second}},
+		{"the last one is too much", []int{2000, 0, 8000}, []time.Duration{minute, minute, time.Second}, []time.Duration{minute, minute, 15 * time.Second}},
+		{"one is too much, what comes after it is not", []int{12_000, 100, 20_000}, []time.Duration{time.Second, minute, time.Second / 10}, []time.Duration{10 * time.Second, minute, 5 * time.Second}},
 		{"all are too much", []int{12_000, 50_000, 100_000}, []time.Duration{time.Second / 2, time.Second / 10, time.Second / 20}, []time.Duration{6 * time.Second, 2 * time.Second, time.Second}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func (s *Session) hooks() string {
 		recording.HookStorage,
 	}
 	names = append(names, s.groupHooks()...)
-	if !s.opts.NoGoProbes {
+	if !s.opts.Go.Off {
 		names = append(names, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks)
 	}
 	if s.unwinder != nil {

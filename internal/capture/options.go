@@ -41,7 +41,13 @@ type Options struct {
 	Refuse     []string              // groups of programs, or programs, to treat as if the kernel refused them: for tests
 	Version    string                // the environment variable of the service that contains its version; "": none is read
 	Entered    func() ([]int, error) // returns processes to be watched as well that came since the last call; nil: there are none
-	NoGoProbes bool                  // do not probe Go programs: associating calls, and finding what goroutines wait for, becomes less reliable
+	Go         GoProbes
+}
+
+// GoProbes say how much probes on Go programs may cost.
+type GoProbes struct {
+	Off   bool    // no probes: associating calls, and finding what goroutines wait for, becomes less reliable
+	Share float64 // of one CPU; 0: 3 %
 }
 
 // TLSHeads bounds the cost of naming calls over TLS. The heads of requests are read where they are passed to a shared

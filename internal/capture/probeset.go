@@ -44,13 +44,17 @@ type probeSet struct {
 	spared   time.Duration
 	since    time.Time // of that, now
 	rested   time.Time // when it may come back
+	trials   float64   // of one CPU: what it may cost until then, spread over that
 
-	measured      time.Duration // what its hits cost dwell, when it was found out what one costs
-	spent         time.Duration // at the last reading
-	stint         time.Duration // since the probes came
-	recent, there time.Duration // spent, and time that the probes were there, lately
-	grown         atomic.Bool   // probes were added since
+	measured time.Duration // what its hits cost dwell, when it was found out what one costs
+	spent    time.Duration // at the last reading
+	stint    time.Duration // since the probes came
+	lately   lately
+	grown    atomic.Bool // probes were added since
 }
+
+// lately is what probes cost, and for how long they were there, of late.
+type lately struct{ cost, there time.Duration }
 
 // rateOver is the time over which costs are averaged.
 const rateOver = time.Second
@@ -67,22 +71,22 @@ func (p *probeSet) charge(now time.Time, passed time.Duration) time.Duration {
 	cost := total - p.spent
 	p.spent = total
 	if p.off { // met while they were being taken away
-		p.rested = p.rested.Add(paid(cost))
+		p.rested = p.rested.Add(paid(cost, p.trials))
 		return cost
 	}
 	if p.grown.Swap(false) {
-		p.recent, p.there = 0, 0
+		p.lately = lately{}
 	}
 	fades := math.Exp(-float64(passed) / float64(rateOver))
-	p.recent = time.Duration(float64(p.recent)*fades) + cost
-	p.there = time.Duration(float64(p.there)*fades) + passed
+	p.lately.cost = time.Duration(float64(p.lately.cost)*fades) + cost
+	p.lately.there = time.Duration(float64(p.lately.there)*fades) + passed
 	p.stint += cost
 	return cost
 }
 
 // rate is what the probes cost lately while they were there, as a share of one CPU.
 func (p *probeSet) rate() float64 {
-	return float64(p.recent) / float64(max(p.there, time.Millisecond))
+	return float64(p.lately.cost) / float64(max(p.lately.there, time.Millisecond))
 }
 
 // change takes the probes away, or brings them back, beside what runs now. It reports
@@ -94,7 +98,7 @@ func (p *probeSet) change(now time.Time, beside func(func())) bool {
 	do := p.detach
 	if p.off {
 		p.spared += now.Sub(p.since)
-		p.stint, p.recent, p.there = 0, 0, 0
+		p.stint, p.lately = 0, lately{}
 		do = p.attach
 	} else {
 		p.detached++

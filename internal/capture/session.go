@@ -88,7 +88,7 @@ func newSession(opts Options) *Session {
 	return &Session{
 		opts: opts, done: make(chan struct{}), loading: loading{types: btf.NewCache()}, groups: map[string]*loaded{},
 		resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), joining: joining{found: make(chan func() error)}, files: target.Files{Version: opts.Version},
-		goLedgers: newGoLedgers(), python: pythonProbe(), node: nodeProbe(), garbage: debug.SetGCPercent(garbagePercent),
+		goLedgers: newGoLedgers(opts.Go.Share), python: pythonProbe(), node: nodeProbe(), garbage: debug.SetGCPercent(garbagePercent),
 	}
 }
 

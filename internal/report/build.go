@@ -105,6 +105,7 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
 	r := Requests{Traffic: traffic(tl, s.ByID()), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl), Unconnected: unconnected(d, tl)}
 	var all, open, unknown int64
+	var unwatched []Duration
 	for i := range tl.Requests {
 		q := &tl.Requests[i]
 		switch {
@@ -113,6 +114,8 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 			r.Cut++
 			if tl.Idless(q) {
 				r.Early++
+			} else if timeline.Unwatched(tl, q) {
+				unwatched = append(unwatched, q.Duration())
 			}
 		case q.Excluded != "":
 			r.Excluded++
@@ -127,6 +130,8 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 			}
 		}
 	}
+	slices.Sort(unwatched)
+	r.Unwatched, r.UnwatchedP50 = len(unwatched), diagnosis.Quantile(unwatched, 50)
 	r.UnaccountedShare, r.UnknownShare = share(open, all), share(unknown, all)
 	n, owned, inferred := 0, 0, 0
 	for i := range tl.Calls {

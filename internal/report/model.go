@@ -104,12 +104,20 @@ type WaitStacks struct {
 	Borrowed Decimal `json:"borrowed"` // all stacks taken at the same place agree
 }
 
+// LeftOut counts requests that are not measured.
+type LeftOut struct {
+	Cut       int `json:"cut"`
+	Early     int `json:"early,omitempty"`     // the part of the cut ones that came while the ids of their runtime were searched for
+	Unwatched int `json:"unwatched,omitempty"` // the part of the cut ones during which waits of goroutines were not watched
+	Excluded  int `json:"excluded,omitempty"`
+
+	UnwatchedP50 Duration `json:"unwatched_p50_ns,omitempty"`
+}
+
 // Requests sums up all measured requests; Cut and Excluded ones are counted separately.
 type Requests struct {
 	Traffic
-	Cut              int      `json:"cut"`
-	Early            int      `json:"early,omitempty"` // the part of the cut ones that came while the ids of their runtime were searched for
-	Excluded         int      `json:"excluded,omitempty"`
+	LeftOut
 	AssociatedShare  Decimal  `json:"associated_share"` // of the calls
 	InferredShare    Decimal  `json:"inferred_share"`   // of the calls: those associated by a rule, not by a fact that names the request
 	Mean             Duration `json:"mean_ns"`
@@ -312,4 +320,5 @@ type Seen struct {
 	NoRequest int // calls that belong to no known request
 
 	titles map[string]string // of hypotheses, by their ids
+	goAway bool              // waits of goroutines were not watched all the time
 }

@@ -33,6 +33,7 @@ func seen(tl *timeline.Timeline) Seen {
 	}
 	for _, m := range tl.Missing {
 		s.Missing = append(s.Missing, m.What+": "+m.Why+times(m.Count))
+		s.goAway = s.goAway || m.Timed == 1 && (m.What == "go-waits" || m.What == "go-locks")
 	}
 	for i := range tl.Calls {
 		if tl.Calls[i].Request == timeline.None {

@@ -49,6 +49,8 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64
 	switch {
 	case r.Cut && tl.Idless(r):
 		state = ", came while the ids of the runtime were looked for"
+	case r.Cut && timeline.Unwatched(tl, r):
+		state = ", left out as waits of goroutines were not watched while it ran"
 	case r.Cut:
 		state = ", cut by an end of the recording"
 	case r.Unanswered:

@@ -38,6 +38,10 @@ func write(r *Report, o TextOptions, b brevity) *page {
 		p.wrap(plain, "  ", fmt.Sprintf("Recorded were %s s of it, in %s: all of it would have cost the service more than it can spare (--windows=off takes all).",
 			seconds(w.Seconds), plural(w.Count, "window")), 2)
 	}
+	if n := r.Requests.Unwatched; n > 0 {
+		p.wrap(plain, "  ", fmt.Sprintf("Left out are %s (p50 %s) during which goroutines that wait were not watched, as that would have cost the service too much (--go-probes=20%% watches more).",
+			plural(n, "request"), human(r.Requests.UnwatchedP50)), 2)
+	}
 	if r.Requests.Count == 0 {
 		noRequests(p, r)
 	} else {

@@ -31,6 +31,9 @@ func sentences(r *Report, named map[string]bool) (where, text string, s style) {
 	}
 	if open := strings.TrimSpace(unknown(e) + " " + unexplained(e, named)); open != "" {
 		text += " " + open
+		if r.Seen.goAway && r.Requests.Unwatched == 0 {
+			text += " Goroutines that wait were not watched all the time (--go-probes=20% watches more)."
+		}
 		if s == green {
 			s = yellow
 		}

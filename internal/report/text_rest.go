@@ -161,7 +161,7 @@ func cost(r *Report, all bool) string {
 		}
 		text += "; "
 	}
-	if n := r.Requests.Cut - r.Requests.Early; n > 0 || all {
+	if n := r.Requests.Cut - r.Requests.Early - r.Requests.Unwatched; n > 0 || all {
 		text += plural(n, "request") + " cut by an end of the recording; "
 	}
 	if n := r.Requests.Early; n > 0 {

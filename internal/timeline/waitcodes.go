@@ -13,7 +13,7 @@ const (
 	RuleGoSend      = "go-send"   // on a channel: for room in it, or for a receiver
 	RuleGoPool      = "go-pool"   // for a library's pool
 	RuleGoTimer     = "go-timer"  // for a channel on which a timer sends
-	RuleGoAssist    = "go-assist" // until the collector lets it allocate again
+	RuleGoAssist    = "go-assist" // until the collector lets it allocate again, or a collection begins or ends
 	RuleGoSleep     = "go-sleep"  // in time.Sleep and the like
 )
 

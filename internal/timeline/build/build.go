@@ -112,6 +112,7 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	t.OrderCalls()
 	t.IndexCalls()
 	markLossy(t)
+	timeline.LeaveOutUnwatched(t)
 }
 
 // markLossy marks the requests during which facts were lost.

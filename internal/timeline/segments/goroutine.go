@@ -107,6 +107,9 @@ func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 		}
 		if u.From > at {
 			gap.from, gap.to, gap.timer, gap.ran = at, min(u.From, w.to), u.Timer, true
+			if gap.cause == timeline.CauseRunnable && u.Exact { // both ends were seen
+				gap.quality = timeline.Exact
+			}
 			s.goParked(r, gap, p)
 		}
 		from, to := max(u.From, at), min(u.To, w.to)
@@ -114,10 +117,11 @@ func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 		at = max(at, to)
 		gap.cause, gap.quality = w.cause, timeline.Inferred
 		if u.Yields {
-			gap.cause, gap.quality = timeline.CauseRunnable, timeline.Exact
+			gap.cause = timeline.CauseRunnable
 		}
 	}
-	s.goParked(r, parked{from: at, to: w.to, calls: w.calls, cause: w.cause, quality: w.quality}, p)
+	gap.from, gap.to, gap.timer, gap.ran = at, w.to, false, false
+	s.goParked(r, gap, p)
 }
 
 // byPhase cuts a span in which a goroutine worked for a request. While a call of the request opens a connection, or is

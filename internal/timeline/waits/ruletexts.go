@@ -61,7 +61,7 @@ func waitTexts() map[string]string {
 		timeline.RuleGoSend:      "Go's runtime was seen to park the goroutine until something is taken from a channel",
 		timeline.RuleGoPool:      "Go's runtime was seen to park the goroutine where a library's pool has nothing free",
 		timeline.RuleGoTimer:     "Go's runtime was seen to park the goroutine for a channel on which a timer sends",
-		timeline.RuleGoAssist:    "Go's runtime was seen to park the goroutine until the collector lets it allocate again",
+		timeline.RuleGoAssist:    "Go's runtime was seen to park the goroutine until the collector lets it allocate again, or a collection that it was to begin or end is begun or done",
 		timeline.RuleGoSleep:     "Go's runtime was seen to park the goroutine in a sleep",
 	}
 }

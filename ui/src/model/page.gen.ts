@@ -457,7 +457,9 @@ export interface Requests {
   status_unknown?: number;
   cut: number;
   early?: number;
+  unwatched?: number;
   excluded?: number;
+  unwatched_p50_ns?: Ns;
   associated_share: number;
   inferred_share: number;
   mean_ns: Ns;

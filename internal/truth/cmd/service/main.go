@@ -2,7 +2,8 @@
 // sleeps, computes, asks the upstream N times (which answers after delay), answers, and
 // logs what it did. By the flow it asks one after the other (direct), with a body (post),
 // over UDP (udp), or from goroutines of its own (all; nested: from goroutines of those), or
-// from those of a pool, which wait for a task or the end in one select (pool). PORT, UPSTREAM
+// from those of a pool, which wait for a task or the end in one select (pool); or it asks nobody and
+// makes garbage, N times (garbage). PORT, UPSTREAM
 // (address), SCHEME (https: over TLS), LOG (file) and MAX_CONNS (to the upstream; 0: any
 // number) are in the environment, as for the services in the other languages.
 package main
@@ -50,13 +51,13 @@ func serve(listen, upstream, name string) error {
 		MaxIdleConnsPerHost: 64, MaxConnsPerHost: most,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // of a certificate for tests
 	}}
-	tasks, quit := make(chan task), make(chan struct{})
+	all, quit := shared{tasks: make(chan task)}, make(chan struct{})
 	defer close(quit)
 	for range poolSize {
-		go answer(tasks, quit)
+		go answer(all.tasks, quit)
 	}
 	return truth.Serve(listen, false, func(w http.ResponseWriter, r *http.Request) {
-		s := work(client, upstream, r, tasks)
+		s := work(client, upstream, r, &all)
 		w.Header().Set("Content-Length", "3")
 		_, _ = w.Write([]byte("ok\n"))
 		s.End = truth.Now()
@@ -64,7 +65,13 @@ func serve(listen, upstream, name string) error {
 	})
 }
 
-func work(client *http.Client, upstream string, r *http.Request, tasks chan<- task) truth.Served {
+// shared is what all requests have.
+type shared struct {
+	tasks   chan task
+	counter counter
+}
+
+func work(client *http.Client, upstream string, r *http.Request, all *shared) truth.Served {
 	s := truth.Served{Start: truth.Now()}
 	s.Port, s.Ordinal = truth.Place(r)
 	s.ID, _ = strconv.Atoi(r.Header.Get("X-Request-Id"))
@@ -82,7 +89,7 @@ func work(client *http.Client, upstream string, r *http.Request, tasks chan<- ta
 	s.Computed = truth.Now() - from
 	from = truth.Now()
 	url := cmp.Or(os.Getenv("SCHEME"), "http") + "://" + upstream + "/answer?delay=" + r.FormValue("delay")
-	c := caller{client, upstream, r.FormValue("delay"), url, r.Header.Get("X-Request-Id"), tasks, r.Context().Done()}
+	c := caller{client, upstream, r.FormValue("delay"), url, r.Header.Get("X-Request-Id"), all, r.Context().Done()}
 	c.flow(r.FormValue("flow"), number("calls"))
 	s.Waited = truth.Now() - from
 	return s
@@ -93,8 +100,8 @@ type caller struct {
 	client          *http.Client
 	upstream, delay string // us
 	url, id         string
-	tasks           chan<- task
-	gone            <-chan struct{} // the client has given up
+	*shared
+	gone <-chan struct{} // the client has given up
 }
 
 func (c caller) flow(name string, calls int) {
@@ -117,6 +124,8 @@ func (c caller) flow(name string, calls int) {
 			})
 		case "udp":
 			c.askDatagram()
+		case "garbage":
+			c.counter.garbage()
 		case "post":
 			c.ask(make([]byte, bodySize))
 		default:
