@@ -146,9 +146,10 @@ func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.
 }
 
 // handedOver tiles the end of a gap by what other strands did for the request. After the loop turned to something else
-// and until a strand had begun, the work lay in a queue, unless the loop itself woke the strand for it. When the work
-// was done, the loop had to attend to the result. handedOver returns where that ended: where the gap began, if no
-// strand worked for the request.
+// and until a strand had begun, the work lay in a queue, or waited in the loop until it could have a thread. If no other
+// request was open and the loop itself woke the strand, the loop was on its way to that. When the work was done, the loop
+// had to attend to the result. handedOver returns where that ended: where the gap began, if no strand worked for the
+// request.
 func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording.Time {
 	at := g.tail
 	if len(s.in.Parts) == 0 {
@@ -160,7 +161,7 @@ func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording
 		if from >= to || part.Strand == r.Strand {
 			continue
 		}
-		if part.By == r.Strand { // the loop had come to it then
+		if part.By == r.Strand && aloneIn(s, r, at, from) { // it came to that by itself: nobody else had a thread
 			wayTo(s, r, span{from: at, to: from}, p)
 		} else {
 			s.queued(r, part.Strand, follow{strand: r.Strand, from: at, to: from}, p)
@@ -175,11 +176,17 @@ func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording
 	return at
 }
 
+// aloneIn reports whether no other request of its process was open in a span.
+func aloneIn(s *segmenter, r *timeline.Request, from, to recording.Time) bool {
+	o := s.open[r.Process]
+	return o != nil && o.During(from, to) == 1
+}
+
 // wayTo tiles a span at whose end the loop did something for the request. If no other request is open, what the loop did
 // since it last waited for events leads to that, and is the request's own; otherwise it may have been for others.
 func wayTo(s *segmenter, r *timeline.Request, w span, p *painter) {
 	own := w.to
-	if o := s.open[r.Process]; o != nil && o.During(w.from, w.to) == 1 {
+	if aloneIn(s, r, w.from, w.to) {
 		own = w.from
 		for _, iv := range slices.Backward(timeline.Clipped(s.t.Strands[r.Strand].Intervals, w.from, w.to)) {
 			if iv.Off != nil && iv.State == timeline.StateSleeping && timeline.PollWait(iv.Off.Syscall) {
