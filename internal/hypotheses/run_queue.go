@@ -210,8 +210,8 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others
 		Spans:  spans,
 		Others: others && h.stolen >= stolenShare,
 		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more threads are ready than there are processors (then run fewer concurrently), " +
-			"and taskset -p PID shows whether the service is bound to a few processors (then give it more); if neither, another program runs just then (pidstat 1 names it), " +
-			"or idle processors are slow to wake up, as in virtual machines: more processors help against neither",
+			"and taskset -p PID shows whether the service is bound to a few processors (then give it more); if neither, another program runs just then (pidstat 1 names it: move it or lower its priority), " +
+			"or idle processors are slow to wake up, as in virtual machines (hand work between threads less often, or accept it)",
 		Evidence: ev,
 	}
 }

@@ -381,15 +381,15 @@ func (f *Finding) bounds() string {
 	case max(im.P99High, im.MeanHigh) <= 0:
 		return "next to nothing"
 	case im.MeanSaving < im.P99Saving:
-		return "p99 would fall by " + upTo(im.P99Low, im.P99High) + ofWhole(f.p99)
+		return "p99" + now(f.p99) + " would fall by " + upTo(im.P99Low, im.P99High)
 	}
-	return "the mean would fall by " + upTo(f.Impact.MeanLow, f.Impact.MeanHigh) + ofWhole(f.mean)
+	return "the mean" + now(f.mean) + " would fall by " + upTo(f.Impact.MeanLow, f.Impact.MeanHigh)
 }
 
-// ofWhole says of what latency a saving is, if that is known.
-func ofWhole(d Duration) string {
+// now says what a latency is, if that is known.
+func now(d Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return " of " + human(d)
+	return ", now " + human(d) + ","
 }

@@ -44,7 +44,7 @@ const first = "Nothing is proven; look at this first: "
 // found names the first finding, and what must be looked at besides the findings.
 func found(r *Report) string {
 	f := &r.Findings[0]
-	text := "Something is wrong: " + r.mechanism(f.ID) + " (" + f.ID + ", finding 1), " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint) + "."
+	text := "Something is wrong: " + r.mechanism(f.ID) + " (" + f.ID + ", finding 1). Fixing it would save " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint) + "."
 	switch n := len(r.Findings) - 1; {
 	case n == 1:
 		text += " There is one more finding."
@@ -175,7 +175,7 @@ func (r *Report) dominates(d *Dominant) string {
 		return text + ", " + percent(min(unit, d.SlowShare)) + " of what makes slow requests of " + orAll(d.Endpoint) + " slower than ordinary ones"
 	}
 	if len(d.With) > 0 {
-		text += " and what follows from it (" + strings.Join(d.With, ", ") + ")"
+		text += ", together with " + strings.Join(d.With, " and ")
 	}
 	return text + ", " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 }
