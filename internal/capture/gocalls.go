@@ -80,22 +80,22 @@ func goCallNames() (names []string) {
 	return names
 }
 
-// find lists the probes in an executable by program. What it does not have, for it makes
-// no such calls, needs none.
-func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRAMS][]goProbe, err error) {
+// find lists the probes in an executable, by program. A function that the executable does not have needs none. A place that
+// cannot be found in a function's code costs that place alone; the error is the first such.
+func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRAMS][]goProbe, lost error) {
 	for i, place := range goPlaces() {
 		for _, p := range place.places {
 			if _, ok := exe.Functions[p.name]; !ok {
 				continue
 			}
 			found, err := p.probes(exe, map[string]*ebpf.Program{p.at: g.programs[i]})
-			if err != nil {
-				return probes, err
+			if lost == nil {
+				lost = err
 			}
 			probes[i] = append(probes[i], found...)
 		}
 	}
-	return probes, nil
+	return probes, lost
 }
 
 // load brings the programs into the kernel, once, and finds out what a hit costs.

@@ -102,13 +102,15 @@ func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 	if err == nil {
 		e.procs = exe.ProcsAddress()
 	}
+	var lost error // only places within functions, as those of yields, are looked for in code
 	if noCalls == nil && err == nil {
-		e.calls, noCalls = s.goProbes.find(&exe)
+		e.calls, lost = s.goProbes.find(&exe)
 	}
 	if noParks == nil && err == nil {
 		e.parks, noParks = s.goParks.find(pid, &exe)
 	}
 	e.lack(missingGoCalls, err, noCalls)
+	e.lack(missingGoRuns, lost)
 	e.lack(missingParks, err, noParks)
 	if noParks == nil {
 		e.missing = append(e.missing, s.goParks.lacks()...)

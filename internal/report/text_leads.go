@@ -175,9 +175,9 @@ func elsewhere(p *page, r *Report, of int) string {
 	if where == "" || rest[0].Endpoint == r.Leads[of].Endpoint {
 		where = " at " + rest[0].Place
 	}
-	text := " (the same" + where + ": of the mean / of the slowest " + most(rest[0])
+	text := " (also" + where + ": " + human(rest[0].Impact.MeanSaving) + " of the mean, " + human(rest[0].Impact.told.slow) + " of slow requests"
 	if n := len(rest) - 1; n > 0 {
-		text += ", and in " + plural(n, "more place")
+		text += "; and in " + plural(n, "more place")
 	}
 	return text + ")"
 }

@@ -6,24 +6,25 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Requests of Go during which probes on waits of goroutines were away are left out of what is judged where that is why much
-// of the time of their endpoint has no known cause, and those that are left are enough and lack little of it: what is seen for
-// a part of the time only would seem to happen now and then.
+// Probes on waits of goroutines are away for a time if they cost too much. Something that is visible for part of the time only
+// seems to happen now and then. So requests of Go during which a set of probes was away are left out, if that is why much of
+// their endpoint's time has no known cause, and if the requests that are left are many enough, are like them, and lack little.
 const (
-	openLeast    = 10  // one in so many ns of those left out has no known cause, or more
-	openLess     = 4   // and so many times less of those that are left, or less still
-	watchedLeast = 100 // so many are left
-	unlike       = 4   // of which half take as long as half of those left out, but for one part in so many: while probes come and go, or dwell begins, a service is slower
-	cutMost      = 10  // and one in so many of these has begun while the probes were there and not ended, at most: else long ones were missing
+	openLeast    = 100 // per mille of the time of the requests left out has no known cause, at least
+	openLess     = 4   // and the share of the requests that are left is at most that share divided by this
+	watchedLeast = 100 // requests that are left, at least
+	unlike       = 4   // their median differs from that of those left out by one part in so many at most: a service is slower while probes come and go
+	cutMost      = 10  // at most one request per so many that are left began with the probes present and outlasted them: else long ones were missing
 )
 
-// watching is what requests of an endpoint lack while a set of probes is there, and while it is away.
+// watching sums up the requests of an endpoint during which a set of probes was present (0), and those during which it was
+// away at some time (1).
 type watching struct {
 	left, cut int
-	all, open [2]float64 // of those during which it was there, and was not
+	all, open [2]Duration // their time, and the part of it that has no known cause
 }
 
-// add takes a request into account.
+// add counts a request.
 func (w *watching) add(u *unseenTimes, what string, r *Request, open Duration) {
 	side := 0
 	switch {
@@ -35,16 +36,20 @@ func (w *watching) add(u *unseenTimes, what string, r *Request, open Duration) {
 			w.cut++
 		}
 	}
-	w.all[side] += float64(r.Duration())
-	w.open[side] += float64(open)
+	w.all[side] += r.Duration()
+	w.open[side] += open
 }
 
-// tells reports that the set's absence is why much is not known, and that without that time enough is left.
+// tells reports whether the set's absence explains why much is not known, and enough requests are left without it.
 func (w *watching) tells() bool {
-	return w.left >= watchedLeast && w.cut*cutMost <= w.left && w.open[1] > 0 && w.open[1]*openLeast >= w.all[1] && w.open[0]*openLess*w.all[1] <= w.open[1]*w.all[0]
+	left, out := w.unknown(0), w.unknown(1)
+	return w.left >= watchedLeast && w.cut*cutMost <= w.left && out >= openLeast && left*openLess <= out
 }
 
-// Unwatched reports that a request is left out as waits of goroutines were not seen during it.
+// unknown is the part of the time that has no known cause, per mille.
+func (w *watching) unknown(side int) Duration { return 1000 * w.open[side] / max(1, w.all[side]) }
+
+// Unwatched reports whether a request is left out because waits of goroutines were not watched during it.
 func Unwatched(t *Timeline, r *Request) bool {
 	what, ok := t.unseen.leftOut[r.Endpoint]
 	return ok && ofGoroutine(t, r) && t.unseen.in(what, r.Process, r.Start, r.End)
@@ -54,7 +59,8 @@ func ofGoroutine(t *Timeline, r *Request) bool {
 	return r.Strand != None && t.Strands[r.Strand].Goroutine != recording.NoGoroutine
 }
 
-// LeaveOutUnwatched leaves them out, with their calls: of each endpoint by the set of probes for which most requests are left.
+// LeaveOutUnwatched leaves out, with their calls, the requests during which waits of goroutines were not watched. If several sets
+// of probes explain what is unknown of an endpoint, the one counts that leaves most requests.
 func LeaveOutUnwatched(t *Timeline) {
 	sets := [...]string{UnseenChannels, UnseenConditions, UnseenLocks}
 	lacks := map[string]*[len(sets)]watching{}
@@ -87,7 +93,7 @@ func LeaveOutUnwatched(t *Timeline) {
 	}
 }
 
-// alike reports that requests of an endpoint during which a set of probes was there took about as long as others.
+// alike reports whether the requests of an endpoint during which a set of probes was present took about as long as the others.
 func alike(t *Timeline, endpoint, what string) bool {
 	var took [2][]Duration
 	for i := range t.Requests {
@@ -106,7 +112,7 @@ func alike(t *Timeline, endpoint, what string) bool {
 	return max(left-out, out-left)*unlike <= out
 }
 
-// cutUnwatched cuts requests that are left out, and their calls.
+// cutUnwatched marks the requests that are left out, and their calls, as cut.
 func cutUnwatched(t *Timeline) {
 	for i := range t.Requests {
 		r := &t.Requests[i]
@@ -118,13 +124,13 @@ func cutUnwatched(t *Timeline) {
 			c.Cut = c.Cut || Unwatched(t, &t.Requests[c.Request])
 			continue
 		}
-		for _, what := range t.unseen.leftOut { // whose it is could not be told, for want of that
+		for _, what := range t.unseen.leftOut { // it may belong to a request that is left out
 			c.Cut = c.Cut || t.unseen.in(what, c.Process, c.Start, c.End)
 		}
 	}
 }
 
-// unknownOf is how much of a request has no known cause.
+// unknownOf is the part of a request that has no known cause.
 func unknownOf(r *Request) (open Duration) {
 	for g := r.Segments(); g.Next(); {
 		if g.Cause == CauseUnknown {

@@ -21,7 +21,8 @@ type activity struct {
 	contexts *contexts                              // nil: none are known
 	open     map[recording.ProcessID]*timeline.Open // the open requests of each process
 	strands  []strand
-	ways     []callWay // by call; empty if no call may have been handed over
+	ways     []callWay  // by call; empty if no call may have been handed over
+	loopEnds [][]result // by strand that woke a loop with many open requests: what the loop answered next, in order
 }
 
 // strand is what one strand did; each list is in order of time.

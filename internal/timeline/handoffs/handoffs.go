@@ -62,7 +62,7 @@ type Input struct {
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, told := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork() || in.Contexts != nil
-	left := leavesWork(h)
+	left := findLoopEnds(h)
 	if !calls && !answers && !told && !left && !awaitsTasks(h) {
 		(&jobFinder{activity: h}).findLingering()
 		return nil

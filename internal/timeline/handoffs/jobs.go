@@ -54,8 +54,6 @@ type jobFinder struct {
 	*activity
 	ended  causality.Tallies[place] // waits of requests; odd: not ended by a strand that only works for others
 	shared map[word]bool            // words where several strands waited for work at once and were woken in contexts
-	// By strand that woke a loop with many open requests: what the loop answered next, in order.
-	loopEnds [][]result
 }
 
 // find lists the jobs of all strands, with their calls and results.
@@ -67,7 +65,6 @@ func (h *jobFinder) find() {
 	}
 	h.findQueues()
 	h.tellAll()
-	h.findLoopEnds()
 	h.countEnds()
 	h.eachJob(h.fill)
 	h.dropBegins()

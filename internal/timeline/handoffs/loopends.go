@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,11 +15,11 @@ import (
 // hold for asyncio, whose loop runs tasks in an order of its own.
 
 // loopAnswers lists the requests that each loop answered, in order of time.
-func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
+func loopAnswers(h *activity) map[timeline.StrandID][]*timeline.Request {
 	of := map[timeline.StrandID][]*timeline.Request{}
 	for i := range h.t.Requests {
 		r := &h.t.Requests[i]
-		if r.Strand == timeline.None || !h.leaves(r.Strand) {
+		if r.Strand == timeline.None || !leaves(h, r.Strand) {
 			continue
 		}
 		of[r.Strand] = append(of[r.Strand], r)
@@ -31,7 +32,7 @@ func (h *jobFinder) loopAnswers() map[timeline.StrandID][]*timeline.Request {
 
 // leaves reports a loop that may leave work to threads whose lives are cut into jobs, and that answers in the order in
 // which they wake it.
-func (h *jobFinder) leaves(loop timeline.StrandID) bool {
+func leaves(h *activity, loop timeline.StrandID) bool {
 	switch h.f.Runtime(h.t.Strands[loop].Process) {
 	case recording.RuntimePython, recording.RuntimeNode, recording.RuntimeGo:
 		return false
@@ -39,22 +40,24 @@ func (h *jobFinder) leaves(loop timeline.StrandID) bool {
 	return h.t.Strands[loop].Loop
 }
 
-// findLoopEnds finds what loops answered after strands woke them.
-func (h *jobFinder) findLoopEnds() {
+// findLoopEnds finds what loops answered after strands woke them; false if there is nothing.
+func findLoopEnds(h *activity) (any bool) {
 	h.loopEnds = make([][]result, len(h.strands))
-	answers := h.loopAnswers()
+	answers := loopAnswers(h)
 	for s := range h.f.Threads { // threads only: no goroutines
 		if list := answers[timeline.StrandID(s)]; len(list) > 0 {
-			h.endsAt(timeline.StrandID(s), list)
+			endsAt(h, timeline.StrandID(s), list)
 		}
 	}
 	for s := range h.loopEnds {
 		slices.SortStableFunc(h.loopEnds[s], func(a, b result) int { return cmp.Compare(a.at, b.at) })
+		any = any || len(h.loopEnds[s]) > 0
 	}
+	return any
 }
 
 // endsAt lists, by the strand that woke a loop, what the loop answered next, before it waited for events again.
-func (h *jobFinder) endsAt(loop timeline.StrandID, answers []*timeline.Request) {
+func endsAt(h *activity, loop timeline.StrandID, answers []*timeline.Request) {
 	steps := h.f.Threads[loop].Steps
 	for i := range steps {
 		off := steps[i].Off
@@ -63,15 +66,15 @@ func (h *jobFinder) endsAt(loop timeline.StrandID, answers []*timeline.Request) 
 		}
 		by := h.f.Strand(off.Waker)
 		k := sort.Search(len(answers), func(k int) bool { return answers[k].End >= off.Woken })
-		if by != timeline.None && by != loop && k < len(answers) && !h.polled(loop, off.Woken, answers[k].End) {
+		if by != timeline.None && by != loop && k < len(answers) && !polled(h.f, loop, off.Woken, answers[k].End) {
 			h.loopEnds[by] = append(h.loopEnds[by], result{at: off.Woken, request: answers[k].ID, since: off.Since, place: place{loop, 0}})
 		}
 	}
 }
 
 // polled reports whether a loop began to wait for events within a span.
-func (h *jobFinder) polled(loop timeline.StrandID, from, to recording.Time) bool {
-	steps := h.f.Threads[loop].Steps
+func polled(f *facts.Facts, loop timeline.StrandID, from, to recording.Time) bool {
+	steps := f.Threads[loop].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > from })
 	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < to); k++ {
 		if off := steps[k].Off; off != nil && timeline.PollWait(off.Syscall) && off.Since >= from {

@@ -35,7 +35,7 @@ func TestWhatALoopAnswersNextIsWhatWhoWokeItDid(t *testing.T) {
 		}
 		tl.Calls = []timeline.Call{{SendFrom: 30, End: 48}}
 		h := &jobFinder{activity: &activity{t: tl, f: f, strands: []strand{{}, {calls: []timeline.CallID{0}}}, ways: make([]callWay, 1)}}
-		h.findLoopEnds()
+		findLoopEnds(h.activity)
 		j := job{strand: worker, from: 25, to: 55, by: loop, claim: timeline.None}
 		h.fill(&j)
 		got := timeline.RequestID(timeline.None)

@@ -21,7 +21,6 @@ import (
 // loopTasks finds what threads did for requests that loops had read, where they made no call.
 type loopTasks struct {
 	*partList
-	jobs  *jobFinder
 	read  map[timeline.StrandID][]loopRead
 	given map[timeline.RequestID]bool
 	right causality.Tallies[recording.ProcessID] // odd: it answered others as such a strand woke it
@@ -41,17 +40,8 @@ type loopTask struct {
 	ends     []result       // since, until then
 }
 
-// leavesWork reports that strands which serve no requests wake loops that do.
-func leavesWork(h *activity) bool {
-	j := &jobFinder{activity: h}
-	j.findLoopEnds()
-	return slices.ContainsFunc(j.loopEnds, func(list []result) bool { return len(list) > 0 })
-}
-
 // find lists the parts of requests that such threads did.
 func (h *loopTasks) find(requests []exchange.Request) {
-	h.jobs = &jobFinder{activity: h.activity}
-	h.jobs.findLoopEnds()
 	h.right, h.given = causality.Tallies[recording.ProcessID]{}, map[timeline.RequestID]bool{}
 	h.listReads(requests)
 	tasks := h.tasks()
@@ -65,7 +55,7 @@ func (h *loopTasks) find(requests []exchange.Request) {
 			if i+1 < len(list) {
 				x.to = min(x.to, list[i+1].from)
 			}
-			x.ends = within(h.jobs.loopEnds[s], x.from, x.to+1, func(e result) recording.Time { return e.at })
+			x.ends = within(h.loopEnds[s], x.from, x.to+1, func(e result) recording.Time { return e.at })
 			if len(x.ends) > 0 {
 				h.right.Add(h.t.Strands[s].Process, !slices.ContainsFunc(x.ends, func(e result) bool { return e.request == x.request }))
 			}
@@ -90,7 +80,7 @@ func (h *loopTasks) tasks() [][]loopTask {
 	all := make([][]loopTask, len(h.strands))
 	add := func(s, by timeline.StrandID, at recording.Time) {
 		r := h.readBefore(by, at)
-		if r == timeline.None || h.given[r] || len(h.jobs.loopEnds[s]) == 0 || h.t.Strands[s].Loop || h.owner(s, at) != timeline.None || h.t.Strands[s].Process != h.t.Strands[by].Process {
+		if r == timeline.None || h.given[r] || len(h.loopEnds[s]) == 0 || h.t.Strands[s].Loop || h.owner(s, at) != timeline.None || h.t.Strands[s].Process != h.t.Strands[by].Process {
 			return
 		}
 		h.given[r] = true
@@ -119,7 +109,7 @@ func (h *loopTasks) listReads(requests []exchange.Request) {
 	h.read = map[timeline.StrandID][]loopRead{}
 	for i := range requests {
 		r := &h.t.Requests[i]
-		if r.Strand == timeline.None || !h.jobs.leaves(r.Strand) {
+		if r.Strand == timeline.None || !leaves(h.activity, r.Strand) {
 			continue
 		}
 		at := requests[i].Read
@@ -138,7 +128,7 @@ func (h *loopTasks) listReads(requests []exchange.Request) {
 func (h *loopTasks) readBefore(loop timeline.StrandID, at recording.Time) timeline.RequestID {
 	list := h.read[loop]
 	i := sort.Search(len(list), func(k int) bool { return list[k].at > at })
-	if i == 0 || !h.t.Requests[list[i-1].request].OpenAt(at) || h.jobs.polled(loop, list[i-1].at, at) {
+	if i == 0 || !h.t.Requests[list[i-1].request].OpenAt(at) || polled(h.f, loop, list[i-1].at, at) {
 		return timeline.None
 	}
 	return list[i-1].request
@@ -163,7 +153,7 @@ func (h *loopTasks) addTask(x *loopTask) {
 // addUnwoken lists what a strand did for requests for which it was not woken, because it was not asleep yet.
 func (h *loopTasks) addUnwoken(s timeline.StrandID, tasks []loopTask) {
 	last := h.f.Start
-	for _, e := range h.jobs.loopEnds[s] {
+	for _, e := range h.loopEnds[s] {
 		for ; len(tasks) > 0 && tasks[0].to < e.at; tasks = tasks[1:] {
 			last = max(last, tasks[0].to)
 		}

@@ -57,6 +57,7 @@ func (s *loopStory) parts() []string {
 	s.h.strands[1].jobs = []job{{strand: 1, from: 100, to: 5000}}
 	slices.SortStableFunc(s.h.strands[0].woke, func(a, b wake) int { return int(a.at - b.at) })
 	p := partList{activity: s.h, parts: make([][]timeline.Handover, len(s.tl.Requests))}
+	findLoopEnds(s.h)
 	(&loopTasks{partList: &p}).find(s.requests)
 	var said []string
 	for r, list := range p.parts {

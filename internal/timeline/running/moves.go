@@ -15,29 +15,66 @@ func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 			wakes[f.GoKeyOf(u.Thread, u.Goroutine)] = true
 		}
 	}
-	readers := map[timeline.GoroutineKey]bool{}
+	return moved(f, reading[timeline.GoroutineKey]{
+		conn: outbound,
+		who: func(c *facts.Conn, x *facts.Chunk) timeline.GoroutineKey {
+			return timeline.GoroutineKey{Process: c.Decl.Process, Goroutine: x.Goroutine}
+		},
+		is: func(k timeline.GoroutineKey) bool { return wakes[k] },
+	})
+}
+
+// ThreadMoves lists what some threads read and wrote, in order for each connection: threads that read outbound
+// connections of HTTP/2. Such a thread reads for all who share the connection, and lets each of them continue.
+func ThreadMoves(f *facts.Facts) map[recording.ThreadID][]timeline.Move {
+	return moved(f, reading[recording.ThreadID]{
+		conn: func(c *facts.Conn) bool { return outbound(c) && c.Protocol == recording.ProtocolHTTP2 },
+		who: func(_ *facts.Conn, x *facts.Chunk) recording.ThreadID {
+			if x.Goroutine != recording.NoGoroutine {
+				return recording.NoThread
+			}
+			return x.Thread
+		},
+		is: func(th recording.ThreadID) bool { return th != recording.NoThread },
+	})
+}
+
+func outbound(c *facts.Conn) bool { return c.Decl.Side == recording.Outbound }
+
+// reading says which readers of which connections count.
+type reading[K comparable] struct {
+	conn func(*facts.Conn) bool            // the connection is one of those
+	who  func(*facts.Conn, *facts.Chunk) K // reads or writes
+	is   func(K) bool                      // such a reader counts
+}
+
+// moved lists all that readers of some connections read and wrote, on these and on other ones.
+func moved[K comparable](f *facts.Facts, r reading[K]) map[K][]timeline.Move {
+	moves := map[K][]timeline.Move{}
 	for i := range f.Conns {
-		if c := &f.Conns[i]; c.Decl.Side == recording.Outbound {
-			eachRun(c.Decl.Process, c.Chunks[recording.Read], func(k timeline.GoroutineKey, _ []facts.Chunk) {
-				if wakes[k] {
-					readers[k] = true
+		if c := &f.Conns[i]; r.conn(c) {
+			r.runs(c, c.Chunks[recording.Read], func(k K, _ []facts.Chunk) {
+				if r.is(k) {
+					moves[k] = nil
 				}
 			})
 		}
 	}
-	moves := map[timeline.GoroutineKey][]timeline.Move{}
+	if len(moves) == 0 {
+		return nil
+	}
 	for i := range f.Conns {
 		c := &f.Conns[i]
 		for dir, chunks := range c.Chunks {
-			eachRun(c.Decl.Process, chunks, func(k timeline.GoroutineKey, run []facts.Chunk) {
-				if !readers[k] {
+			r.runs(c, chunks, func(k K, run []facts.Chunk) {
+				list, reads := moves[k]
+				if !reads {
 					return
 				}
-				list := moves[k]
 				for n := range run {
 					x := &run[n]
 					m := timeline.Move{At: x.First(), Arrived: x.Arrived, Conn: timeline.None}
-					if recording.Direction(dir) == recording.Read && c.Decl.Side == recording.Outbound && x.Arrived != recording.NoTime {
+					if recording.Direction(dir) == recording.Read && r.conn(c) && x.Arrived != recording.NoTime {
 						m.Conn = int32(i)
 					}
 					list = append(list, m)
@@ -49,55 +86,14 @@ func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 	return moves
 }
 
-// ThreadMoves lists, by thread, what threads read and wrote that read outbound connections of HTTP/2, in order for each
-// connection. Such a thread reads for all who share the connection, and lets each of them continue.
-func ThreadMoves(f *facts.Facts) map[recording.ThreadID][]timeline.Move {
-	moves := map[recording.ThreadID][]timeline.Move{}
-	for i := range f.Conns {
-		if c := &f.Conns[i]; multiplexed(c) {
-			for k := range c.Chunks[recording.Read] {
-				if x := &c.Chunks[recording.Read][k]; x.Goroutine == recording.NoGoroutine {
-					moves[x.Thread] = nil
-				}
-			}
-		}
-	}
-	if len(moves) == 0 {
-		return nil
-	}
-	for i := range f.Conns {
-		c := &f.Conns[i]
-		for dir, chunks := range c.Chunks {
-			for k := range chunks {
-				x := &chunks[k]
-				list, reads := moves[x.Thread]
-				if !reads {
-					continue
-				}
-				m := timeline.Move{At: x.First(), Arrived: x.Arrived, Conn: timeline.None}
-				if recording.Direction(dir) == recording.Read && multiplexed(c) && x.Arrived != recording.NoTime {
-					m.Conn = int32(i)
-				}
-				moves[x.Thread] = append(list, m)
-			}
-		}
-	}
-	return moves
-}
-
-// multiplexed reports whether a connection is outbound and carries many calls at the same time.
-func multiplexed(c *facts.Conn) bool {
-	return c.Decl.Side == recording.Outbound && c.Protocol == recording.ProtocolHTTP2
-}
-
-// eachRun visits chunks in runs that one goroutine after another read or wrote.
-func eachRun(p recording.ProcessID, chunks []facts.Chunk, visit func(timeline.GoroutineKey, []facts.Chunk)) {
+// runs visits chunks of a connection in runs that are of one reader or writer.
+func (r *reading[K]) runs(c *facts.Conn, chunks []facts.Chunk, visit func(K, []facts.Chunk)) {
 	for from := 0; from < len(chunks); {
-		to := from + 1
-		for to < len(chunks) && chunks[to].Goroutine == chunks[from].Goroutine {
+		k, to := r.who(c, &chunks[from]), from+1
+		for to < len(chunks) && r.who(c, &chunks[to]) == k {
 			to++
 		}
-		visit(timeline.GoroutineKey{Process: p, Goroutine: chunks[from].Goroutine}, chunks[from:to])
+		visit(k, chunks[from:to])
 		from = to
 	}
 }

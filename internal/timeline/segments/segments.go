@@ -38,9 +38,9 @@ type segmenter struct {
 	children children
 	lookups  map[timeline.StrandID][]timeline.Stint // when threads waited for answers to look-ups
 	held     *heldLoops
-	serves   map[timeline.StrandID]bool // strands that have requests of their own
-	open     map[recording.ProcessID]*timeline.Open
-	list     []timeline.Segment // of the current request
+	serves   map[timeline.StrandID]bool             // strands that have requests of their own
+	open     map[recording.ProcessID]*timeline.Open // if other strands worked for requests
+	list     []timeline.Segment                     // of the current request
 	packer   timeline.SegmentPacker
 }
 
@@ -50,7 +50,10 @@ const piece = 1 << 10
 // Account accounts for the time of every request. What the facts leave open stays Unaccounted.
 func Account(t *timeline.Timeline, f *facts.Facts, by recording.Workers, in Input) {
 	callsOf, started, lookups := loops.CallsByRequest(t), childrenIn(f), lookedUpOn(t, f)
-	shared := segmenter{t: t, f: f, in: in, turns: in.Turns, goRuns: in.Runs, callsOf: callsOf, children: started, lookups: lookups, open: timeline.OpenIn(t)}
+	shared := segmenter{t: t, f: f, in: in, turns: in.Turns, goRuns: in.Runs, callsOf: callsOf, children: started, lookups: lookups}
+	if len(in.Parts) > 0 {
+		shared.open = timeline.OpenIn(t)
+	}
 	shared.held = shared.findHeld()
 	shared.serves = map[timeline.StrandID]bool{}
 	for i := range t.Requests {
