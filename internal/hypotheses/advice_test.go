@@ -67,7 +67,7 @@ func TestAFileWithoutANameIsNotCalledByBraces(t *testing.T) {
 // A release says which process took over, when, and what requests do longer, in words.
 func TestAReleaseSaysWhoTookOverAndWhen(t *testing.T) {
 	f := findingOf(t, "release/supported", func(text string) string { return text })
-	for _, want := range []string{"the new process ", "(pid ", " s into the recording", "mostly by waiting for a peer to answer"} {
+	for _, want := range []string{"the new process ", "(pid ", " s into the recording", "the extra time is mostly waiting for a peer to answer"} {
 		if !strings.Contains(f.Title, want) {
 			t.Errorf("%q is not in: %s", want, f.Title)
 		}

@@ -142,7 +142,7 @@ func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
 	n := len(p.conns)
 	return diagnosis.Candidate{
 		Place: p.peer,
-		Title: "Each request has connections of its own to " + p.peer + madeIn(c, slices.Sorted(maps.Keys(p.churned))) + ", as if it built a client for itself: " + diagnosis.Thousands(int64(n)) + " of the " +
+		Title: "Requests have connections of their own to " + p.peer + madeIn(c, slices.Sorted(maps.Keys(p.churned))) + ", as if each built a client for itself: " + diagnosis.Thousands(int64(n)) + " of the " +
 			diagnosis.Plural(p.opened, "connection") + " opened served one request only" + p.why(),
 		Fix:     p.fix(c),
 		Next:    "dwell show REC --slowest 3 shows the connections of single requests",

@@ -266,10 +266,10 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 	title += ")"
 	if len(causes) > 0 {
-		title += "; the extra time is mostly " + causeWords[causes[0]]
+		title += "; the extra time is mostly " + causes[0].Words()
 	}
 	if len(causes) > 1 {
-		title += " and " + causeWords[causes[1]]
+		title += " and " + causes[1].Words()
 	}
 	r := &c.Requests[y.order[0]]
 	return diagnosis.Candidate{

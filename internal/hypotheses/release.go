@@ -173,7 +173,7 @@ func (t *turnover) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: t.young.name(c) + " instead of " + t.old.name(c),
 		Title: "Requests became slower when " + t.took(c) + " took over, " + diagnosis.Human(t.young.first.Sub(c.Start)) +
-			" into the recording: p50 of " + t.of.Endpoint + " rose from " + diagnosis.Human(t.was) + " to " + diagnosis.Human(t.is) + ", mostly by " + where,
+			" into the recording: p50 of " + t.of.Endpoint + " rose from " + diagnosis.Human(t.was) + " to " + diagnosis.Human(t.is) + "; the extra time is mostly " + where,
 		Fix:      "see what was deployed then; roll back if that is quicker than a repair",
 		Next:     "record before and after a deploy: dwell diff shows which code and calls were added",
 		Spans:    spans,
@@ -192,34 +192,15 @@ type kindOf struct {
 func (k kindOf) words() string {
 	switch k.phase {
 	case timeline.PhaseHandler:
-		return causeWords[k.cause]
+		return k.cause.Words()
 	case timeline.PhaseUnread:
-		return causeWords[k.cause] + " before they are read"
+		return k.cause.Words() + " before they are read"
 	case timeline.PhaseRemote:
 		if k.cause == timeline.CauseRemote {
 			return "waiting for a peer to answer"
 		}
 	}
-	return causeWords[k.cause] + " in the phase " + k.phase.String()
-}
-
-// causeWords says what requests do, or wait for, by cause.
-var causeWords = [timeline.NumCauses]string{
-	timeline.CauseUnknown:         "time of unknown cause",
-	timeline.CauseOnCPU:           "computing",
-	timeline.CauseRunnable:        "waiting for a processor",
-	timeline.CauseLock:            "waiting for a lock",
-	timeline.CauseInterpreterLock: "waiting for the interpreter's lock",
-	timeline.CausePool:            "waiting for a worker or a connection",
-	timeline.CauseCondition:       "waiting for another thread",
-	timeline.CauseRemote:          "waiting for a peer",
-	timeline.CauseClient:          "waiting for the client",
-	timeline.CauseEventLoop:       "waiting for the event loop",
-	timeline.CauseGC:              "the garbage collector's pauses",
-	timeline.CauseDisk:            "waiting for a disk",
-	timeline.CausePageFault:       "page faults",
-	timeline.CauseIPC:             "waiting for a pipe, file or program",
-	timeline.CauseSleep:           "sleeping",
+	return k.cause.Words() + " in the phase " + k.phase.String()
 }
 
 // moreTime is how much longer some requests spend on each cause than others, on average.

@@ -105,7 +105,7 @@ func (a *answered) turns() string {
 	}
 	words := "; " + diagnosis.Thousands(int64(a.requests)) + " of " + diagnosis.Plural(a.of, "request") + " make several such calls"
 	if a.requests == a.of {
-		words = "; every request makes several such calls"
+		words = "; all " + diagnosis.Plural(a.of, "request") + " that call it make several such calls"
 	}
 	if 2*a.inTurn >= a.requests {
 		words += ", one after another"

@@ -180,7 +180,7 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		what = "Requests send logs themselves"
 	}
 	if n := max(1, len(t.c.Overall.Requests)); e.sends >= n {
-		what = "Each request sends " + diagnosis.Plural((e.sends+n/2)/n, "datagram") + " of metrics or logs itself"
+		what = "Requests send " + diagnosis.Plural((e.sends+n/2)/n, "datagram") + " of metrics or logs each, on average, themselves"
 	} else if e.sends > 0 {
 		what = "Requests send datagrams of metrics or logs themselves"
 	}

@@ -125,7 +125,7 @@ func portionWords(p *diagnosis.Portion) string {
 	if p.Phase != timeline.PhaseHandler {
 		return "in " + p.Phase.String()
 	}
-	return WebCauses()[p.Cause].Means
+	return p.Cause.Words()
 }
 
 // names reports whether the title contains the word for a kind of waiting for turns, or says that requests wait and

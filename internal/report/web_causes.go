@@ -23,26 +23,26 @@ const Unaccounted = "unaccounted"
 // others are red, peers are blue, the loop is purple, unknown time is grey. Within a kind, lightness differs.
 func WebCauses() []WebCause {
 	looks := map[timeline.Cause]WebCause{
-		timeline.CauseUnknown:         {"", "#8a8f98", "#7d838d", "of unknown cause"},
-		timeline.CauseOnCPU:           {"", "#e08e00", "#f0a202", "computing"},
-		timeline.CauseRunnable:        {"", "#f0c75e", "#f7d774", "waiting for a processor"},
-		timeline.CauseLock:            {"", "#c8442d", "#e8593f", "waiting for a lock"},
-		timeline.CauseInterpreterLock: {"", "#8f2a3a", "#b8415a", "waiting for the interpreter's lock"},
-		timeline.CausePool:            {"", "#e88a6c", "#f3a48a", "waiting for a worker or a connection"},
-		timeline.CauseCondition:       {"", "#c9749f", "#e08fbb", "waiting for another thread"},
-		timeline.CauseRemote:          {"", "#1670ad", "#3b94d9", "waiting for a peer"},
-		timeline.CauseClient:          {"", "#63b3dd", "#8accf0", "waiting for the client"},
-		timeline.CauseEventLoop:       {"", "#6a4c9c", "#9b7fd4", "waiting for the event loop"},
-		timeline.CauseGC:              {"", "#9a6400", "#bf8420", "stopped by the garbage collector"},
-		timeline.CauseDisk:            {"", "#00806a", "#12a88c", "waiting for a disk"},
-		timeline.CausePageFault:       {"", "#57b894", "#7ed8b5", "in page faults"},
-		timeline.CauseIPC:             {"", "#2f5d8a", "#5a8cba", "waiting for a pipe, file or program"},
-		timeline.CauseSleep:           {"", "#b5bac2", "#a7adb8", "sleeping"},
+		timeline.CauseUnknown:         {Light: "#8a8f98", Dark: "#7d838d"},
+		timeline.CauseOnCPU:           {Light: "#e08e00", Dark: "#f0a202"},
+		timeline.CauseRunnable:        {Light: "#f0c75e", Dark: "#f7d774"},
+		timeline.CauseLock:            {Light: "#c8442d", Dark: "#e8593f"},
+		timeline.CauseInterpreterLock: {Light: "#8f2a3a", Dark: "#b8415a"},
+		timeline.CausePool:            {Light: "#e88a6c", Dark: "#f3a48a"},
+		timeline.CauseCondition:       {Light: "#c9749f", Dark: "#e08fbb"},
+		timeline.CauseRemote:          {Light: "#1670ad", Dark: "#3b94d9"},
+		timeline.CauseClient:          {Light: "#63b3dd", Dark: "#8accf0"},
+		timeline.CauseEventLoop:       {Light: "#6a4c9c", Dark: "#9b7fd4"},
+		timeline.CauseGC:              {Light: "#9a6400", Dark: "#bf8420"},
+		timeline.CauseDisk:            {Light: "#00806a", Dark: "#12a88c"},
+		timeline.CausePageFault:       {Light: "#57b894", Dark: "#7ed8b5"},
+		timeline.CauseIPC:             {Light: "#2f5d8a", Dark: "#5a8cba"},
+		timeline.CauseSleep:           {Light: "#b5bac2", Dark: "#a7adb8"},
 	}
 	out := make([]WebCause, 0, timeline.NumCauses+1)
 	for c := range timeline.NumCauses {
 		look := looks[c]
-		look.Name = c.String()
+		look.Name, look.Means = c.String(), c.Words()
 		out = append(out, look)
 	}
 	return append(out, WebCause{Unaccounted, "#d5d8dd", "#4d535c", "not accounted for"})
@@ -77,7 +77,7 @@ func WebPhases() (out []WebPhase) {
 // inWords says what a request with this cause does. It adds the cause's name if the words do not contain it, unless
 // it was named before.
 func inWords(c timeline.Cause, named map[string]bool) string {
-	words, name := WebCauses()[c].Means, c.String()
+	words, name := c.Words(), c.String()
 	if named[name] || strings.Contains(words, strings.ReplaceAll(name, "-", " ")) {
 		return words
 	}
