@@ -20,19 +20,19 @@ import (
 const (
 	// budgetPerMille is what the hits of a probe may cost a process, in thousandths of one CPU.
 	budgetPerMille = 30
-	// budgetSaved is the credit that a process begins with, and may save.
+	// budgetSaved is the credit that a process begins with, and the most that it may save.
 	budgetSaved = 2 * time.Second * budgetPerMille / 1000
 )
 
-// budgetedProbe is the programs of an object of their own, at places in the code of processes where
-// they may get hot: budget.h ends them in a process that they cost more than budgetPerMille.
+// budgetedProbe is the programs of one object, attached to places in the code of processes that may become hot.
+// budget.h ends them in a process in which they cost more than budgetPerMille.
 type budgetedProbe struct {
-	what    string // of which runtime, in errors
+	what    string // the runtime, in errors
 	group   string // as in probeObjects
-	name    string // of the program, or that of its programs which is hit most
+	name    string // of the program; of several, the one that is hit most
 	spec    func() (*ebpf.CollectionSpec, error)
-	loops   int           // what a hit costs a busy service: so many times what a trap takes in a loop
-	mu      sync.Mutex    // of what follows
+	loops   int           // what a hit costs a busy service, as a multiple of what a trap takes in a loop
+	mu      sync.Mutex    // guards what follows
 	failed  error         // why the object could not be loaded
 	hit     time.Duration // what one hit costs the process, as far as that can be measured
 	objects *ebpf.Collection
@@ -40,20 +40,20 @@ type budgetedProbe struct {
 	notes   []recording.Missing   // to be written by the goroutine that records
 }
 
-// budgetedLinks are a budgetedProbe's in one process; none where it has ended there.
+// budgetedLinks are the links of a budgetedProbe in one process; none if the programs were ended there.
 type budgetedLinks struct {
 	in    target.CodeFile
 	links map[string][]io.Closer // by program
 }
 
-// all are those of all programs.
+// all lists the links of all programs.
 func (l budgetedLinks) all() []io.Closer {
 	return slices.Concat(slices.Collect(maps.Values(l.links))...)
 }
 
-// hook attaches the programs, each at its offsets, to a process from now on; not again where they
-// have been, but for another executable that the process runs now. Where the process has ended
-// meanwhile nothing stands in the way.
+// hook attaches the programs, each at its offsets, to a process. If they have been attached to this executable
+// before, it does nothing; if the process now runs another executable, it attaches them again. It is no error if
+// the process has ended meanwhile.
 func (p *budgetedProbe) hook(s *Session, site probeSite, places map[string][]uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,14 +113,14 @@ func (p *budgetedProbe) load(s *Session) error {
 	return nil
 }
 
-// note notes what stands in the way of a process, for the goroutine that records.
+// note stores what prevents probing in a process, for the goroutine that records.
 func (p *budgetedProbe) note(missing ...recording.Missing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes = append(p.notes, missing...)
 }
 
-// noted takes what was noted.
+// noted takes the stored notes.
 func (p *budgetedProbe) noted() []recording.Missing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +129,7 @@ func (p *budgetedProbe) noted() []recording.Missing {
 	return notes
 }
 
-// drop ends some programs in a process, or all if none are named. They are not begun again.
+// drop ends some programs in a process, or all if none are named. They are not attached again.
 func (p *budgetedProbe) drop(pid int, programs ...string) {
 	p.mu.Lock()
 	here := p.links[pid]
@@ -155,7 +155,7 @@ func (p *budgetedProbe) cost() int64 {
 	return int64(hits) * int64(p.hit)
 }
 
-// Close ends it everywhere.
+// Close ends the programs in all processes.
 func (p *budgetedProbe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,14 +5,14 @@ package capture
 import "github.com/getdwell/dwell/recording"
 
 const (
-	maxGoroutines = 1 << 16 // that are remembered as declared
-	maxEarly      = 1 << 10 // calls that wait for their connection to be known
+	maxGoroutines = 1 << 16 // goroutines that are remembered as declared
+	maxEarly      = 1 << 10 // calls whose connection is not known yet
 )
 
-// goDecoder is what the decoder remembers of Go programs.
+// goDecoder is what the decoder remembers about Go programs.
 type goDecoder struct {
 	seen  map[goroutineKey]struct{}
-	conns map[probesAddress]*conn // outbound, by both ends
+	conns map[probesAddress]*conn // outbound connections, by the addresses of both ends
 	early map[probesAddress]recording.GoCall
 	parks parkDecoder
 }
@@ -22,7 +22,7 @@ type goroutineKey struct {
 	goroutine uint64
 }
 
-// goroutine declares a goroutine whose parent is known when it is first seen.
+// goroutine declares a goroutine whose parent is known when the goroutine is first seen.
 func (d *decoder) goroutine(tgid uint32, id, parent uint64) {
 	if id == 0 || parent == 0 || id == parent {
 		return
@@ -38,8 +38,8 @@ func (d *decoder) goroutine(tgid uint32, id, parent uint64) {
 	d.emit(d.at, &recording.Goroutine{Process: k.process, ID: recording.GoroutineID(id), Parent: recording.GoroutineID(parent)})
 }
 
-// addOutbound makes an outbound connection findable by its addresses. One that was open
-// before the recording is known only when the request is written that was handed to it.
+// addOutbound makes an outbound connection findable by its addresses. A connection that was open before the
+// recording becomes known only when the request that was handed to it is written.
 func (d *decoder) addOutbound(c *conn) {
 	if c.fact.Side != recording.Outbound || c.unix {
 		return
@@ -55,20 +55,20 @@ func (d *decoder) addOutbound(c *conn) {
 	}
 }
 
-// drop forgets one, unless another has its addresses now.
+// drop forgets a connection, unless another one has its addresses now.
 func (g *goDecoder) drop(c *conn) {
 	if g.conns[c.address] == c {
 		delete(g.conns, c.address)
 	}
 }
 
-// goEvent decodes what the programs for Go tell.
+// goEvent decodes an event of the programs for Go.
 func (d *decoder) goEvent(h *probesHead, b []byte) {
 	switch h.Type {
 	case eventGoPark:
 		d.park(h, b)
 	}
-	if d.paused { // what it would be about is not seen
+	if d.paused { // what the event would refer to is not seen
 		return
 	}
 	switch h.Type {
@@ -83,7 +83,7 @@ func (d *decoder) goEvent(h *probesHead, b []byte) {
 	}
 }
 
-// goCall decodes that a goroutine handed over a request.
+// goCall decodes the event that a goroutine handed over a request.
 func (d *decoder) goCall(h *probesHead, b []byte) {
 	e := view[golangGoCallEvent](b)
 	d.goroutine(h.Tgid, e.Goid, e.ParentGoid)

@@ -15,12 +15,12 @@ const eventGoPark = uint32(golocksParkEventTypeEVENT_GO_PARK)
 
 // Bounds of what the decoder remembers of goroutines.
 const (
-	maxParked    = 1 << 16 // that wait
-	maxGoStacks  = 1 << 15 // different ones of a process
+	maxParked    = 1 << 16 // goroutines that wait
+	maxGoStacks  = 1 << 15 // different stacks of a process
 	firstGoStack = 1 << 20 // ids from here on are not the profiler's
 )
 
-// parkKey names a goroutine of a process that lives.
+// parkKey identifies a goroutine of a live process.
 type parkKey struct {
 	tgid uint32
 	goid uint64
@@ -32,8 +32,7 @@ type parked struct {
 	set  int
 }
 
-// parkDecoder joins the beginnings and ends of waits of goroutines, and names their
-// stacks.
+// parkDecoder pairs the beginnings and ends of goroutines' waits, and names the functions in their stacks.
 type parkDecoder struct {
 	waits  map[parkKey]parked
 	stops  map[uint32]recording.Pause // by process
@@ -41,7 +40,7 @@ type parkDecoder struct {
 	frames map[recording.Frame]recording.FrameID
 	stacks map[goStackNode]recording.StackID
 	known  map[uint32]map[string]recording.StackID // by process and addresses
-	fresh  []recording.Fact                        // to be declared
+	fresh  []recording.Fact                        // not declared yet
 }
 
 type goStackNode struct {
@@ -49,7 +48,7 @@ type goStackNode struct {
 	frame  recording.FrameID
 }
 
-// open takes what names the functions of a process. Without, there are no stacks.
+// open sets the table that names the functions of a process. Without a table there are no stacks.
 func (p *parkDecoder) open(pid int, table *target.GoTable) {
 	if p.tables == nil {
 		p.waits, p.stops = map[parkKey]parked{}, map[uint32]recording.Pause{}
@@ -57,10 +56,10 @@ func (p *parkDecoder) open(pid int, table *target.GoTable) {
 		p.frames, p.stacks = map[recording.Frame]recording.FrameID{}, map[goStackNode]recording.StackID{}
 	}
 	p.tables[uint32(pid)] = table
-	p.known[uint32(pid)] = map[string]recording.StackID{} // it may have begun to run another program
+	p.known[uint32(pid)] = map[string]recording.StackID{} // the process may have begun to run another program
 }
 
-// end drops what was for a process that has ended: what waited in it waits no more.
+// end drops what was kept for a process that has ended: its goroutines no longer wait.
 func (p *parkDecoder) end(tgid uint32) {
 	if _, ok := p.tables[tgid]; !ok {
 		return
@@ -71,7 +70,7 @@ func (p *parkDecoder) end(tgid uint32) {
 	maps.DeleteFunc(p.waits, func(k parkKey, _ parked) bool { return k.tgid == tgid })
 }
 
-// setOf are the sets of probes in which waits begin, by what begins one.
+// setOf returns the set of probes that saw a wait begin, by the event that began it.
 func setOf(act golocksParkAct) int {
 	switch act {
 	case golocksParkActPARK_BEGIN_COND:
@@ -86,7 +85,7 @@ func setOf(act golocksParkAct) int {
 	return parkLocks
 }
 
-// park decodes what the programs for Go's locks tell.
+// park decodes an event of the programs for Go's locks.
 func (d *decoder) park(h *probesHead, b []byte) {
 	e := view[golocksParkEvent](b)
 	d.goroutine(h.Tgid, e.Goid, e.ParentGoid)
@@ -122,8 +121,8 @@ func (d *decoder) park(h *probesHead, b []byte) {
 	}
 }
 
-// parkBegin is a wait that begins. Words lie within what is waited for: a mutex has its
-// word behind its state; a sync.RWMutex begins with one, its other words follow.
+// parkBegin makes the wait that an event begins. Words lie within the object that is waited for: a mutex has its
+// word behind its state; a sync.RWMutex begins with a mutex, and its other words follow.
 func (d *decoder) parkBegin(h *probesHead, e *golocksParkEvent, b []byte) recording.Park {
 	f := recording.Park{
 		Left: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Parent: recording.GoroutineID(e.ParentGoid), Since: d.at,
@@ -157,15 +156,14 @@ func (d *decoder) parkBegin(h *probesHead, e *golocksParkEvent, b []byte) record
 func (d *decoder) parkEnd(h *probesHead, key parkKey) {
 	p, ok := d.golang.parks.waits[key]
 	if !ok {
-		return // it began before the probes were there
+		return // it began before the probes were attached
 	}
 	delete(d.golang.parks.waits, key)
 	p.fact.Thread = d.actor(h)
 	d.emit(d.at, &p.fact)
 }
 
-// forgetParks drops the waits that began, before a time, under a set of probes that was
-// taken away then.
+// forgetParks drops the waits that began, up to a time, under a set of probes that was detached then.
 func (d *decoder) forgetParks(set int, before recording.Time) {
 	for k, p := range d.golang.parks.waits {
 		if p.set == set && p.fact.Since <= before {
@@ -181,7 +179,7 @@ func (d *decoder) unseen(process recording.ProcessID, what string, a absence) {
 	}
 }
 
-// finishParks tells of the goroutines that still wait.
+// finishParks records the goroutines that still wait.
 func (d *decoder) finishParks() {
 	for k, p := range d.golang.parks.waits {
 		if q := d.processes[k.tgid]; q == nil || q.ended != recording.NoTime {
@@ -193,8 +191,7 @@ func (d *decoder) finishParks() {
 	clear(d.golang.parks.waits)
 }
 
-// goStack is the stack that came with an event. Each address but the first is where a
-// caller goes on.
+// goStack returns the stack that came with an event. Each address but the first is a return address.
 func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
 	p := &d.golang.parks
 	table := p.tables[tgid]
@@ -215,7 +212,7 @@ func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
 			id = p.push(id, table.Frames(s.Stack[i]-1))
 		}
 	}
-	if frames := table.Frames(caller - 1); frames != nil { // else it was no function's entry
+	if frames := table.Frames(caller - 1); frames != nil { // else the probe was not at a function's entry
 		id = p.push(id, frames)
 	}
 	if n > 0 {
@@ -227,7 +224,7 @@ func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
 	return id
 }
 
-// push puts a function on top of a stack, and what is inlined into it.
+// push puts a function, and the functions inlined into it, on top of a stack.
 func (p *parkDecoder) push(caller recording.StackID, frames []target.GoFrame) recording.StackID {
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := goFrame(frames[i])
@@ -250,7 +247,7 @@ func (p *parkDecoder) push(caller recording.StackID, frames []target.GoFrame) re
 	return caller
 }
 
-// declared hands over the frames and stacks that were not handed over before.
+// declared returns the frames and stacks that were not returned before.
 func (p *parkDecoder) declared() []recording.Fact {
 	out := p.fresh
 	p.fresh = nil

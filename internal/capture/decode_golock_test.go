@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parkEvent is what goroutine 7 on thread 100 met a probe for, with one argument.
+// parkEvent is the event of a probe that goroutine 7 hits on thread 100, with one argument.
 func parkEvent(ts uint64, act golocksParkAct, word uint64) golocksParkEvent {
 	h := head(probesEventType(eventGoPark), ts, 100, 1)
 	e := golocksParkEvent{Goid: 7, Word: word, Act: uint32(act)}
@@ -15,15 +15,15 @@ func parkEvent(ts uint64, act golocksParkAct, word uint64) golocksParkEvent {
 	return e
 }
 
-// A wait is what lies between the probes that tell of its beginning and its end. The word
-// of a reader lies 12 bytes into its sync.RWMutex, that of a mutex 4. What began under
-// probes that were taken away has no end; who still waits is told of last.
+// A wait lies between the events of its beginning and its end. The word of a reader lies 12 bytes into its
+// sync.RWMutex, the word of a mutex 4 bytes. A wait that began under probes that were then detached has no end.
+// Waits that are still open are reported last.
 func TestParks(t *testing.T) {
 	d := watching(t)
 	d.golang.parks.open(100, nil) // without stacks
 	feed(d, parkEvent(2000, golocksParkActPARK_BEGIN_MUTEX, 0x1004))
 	feed(d, parkEvent(2500, golocksParkActPARK_END, 0))
-	feed(d, parkEvent(2600, golocksParkActPARK_END, 0)) // of what began unseen
+	feed(d, parkEvent(2600, golocksParkActPARK_END, 0)) // of a wait that was not seen to begin
 	feed(d, parkEvent(2700, golocksParkActPARK_BEGIN_COND, 0x3000))
 	d.forgetParks(setOf(golocksParkActPARK_BEGIN_COND), 2750)
 	feed(d, parkEvent(2800, golocksParkActPARK_END, 0))
@@ -49,7 +49,7 @@ func TestParks(t *testing.T) {
 	}
 }
 
-// A process takes what was kept for it along when it ends.
+// When a process ends, what was kept for it is dropped.
 func TestParksOfAProcessThatEnds(t *testing.T) {
 	d := watching(t)
 	d.golang.parks.open(100, nil)

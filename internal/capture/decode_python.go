@@ -7,10 +7,10 @@ import "github.com/getdwell/dwell/recording"
 // maxContexts bounds the contexts that are remembered as declared.
 const maxContexts = 1 << 16
 
-// pythonDecoder is what the decoder remembers of Python programs.
+// pythonDecoder is what the decoder remembers about Python programs.
 type pythonDecoder struct {
 	seen  map[contextKey]struct{}
-	forks []uint32 // processes that were forked, to be described
+	forks []uint32 // forked processes, to be examined
 	spent []uint32 // processes whose contexts are no longer numbered
 }
 
@@ -19,8 +19,8 @@ type contextKey struct {
 	context int64
 }
 
-// context declares the context that something was done in, and those that it descends from,
-// when they are first seen.
+// context declares the context in which something was done, and the contexts that it descends from, when they are
+// first seen.
 func (d *decoder) context(tgid uint32, ids *probesRuntimeIds) recording.ContextID {
 	if ids.Context <= 0 {
 		return recording.ContextID(ids.Context)

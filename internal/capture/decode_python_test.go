@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A thread that is woken in a context of Python may work for the task that this is a copy of, over others. Which
-// those are is told once, before the wait that ends so.
+// A thread that is woken in a Python context may work for the task whose context this one descends from, through
+// other copies. The ancestors are declared once, before the wait that this wake-up ends.
 func TestContextOfAWake(t *testing.T) {
 	d := watching(t)
 	ids := probesRuntimeIds{Context: 482, From: [6]int64{481, 480, 98}}
@@ -33,7 +33,7 @@ func TestContextOfAWake(t *testing.T) {
 	}
 }
 
-// A thread is declared with the context of Python in which it was made, after that is.
+// A thread is declared with the Python context in which it was created, after that context is declared.
 func TestContextOfAThread(t *testing.T) {
 	d := watching(t)
 	feed(d, probesContextEvent{H: head(probesEventTypeEVENT_CONTEXT, 2000, 100, 1), Ids: probesRuntimeIds{Context: 482, From: [6]int64{481}}})

@@ -11,13 +11,13 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// goPlace is where in Go a program runs.
+// goPlace is a set of places in Go's runtime and standard library where one program runs.
 type goPlace struct {
 	places []parkPlace
-	what   string // it tells, to be said where it is missing
-	code   string // of that
-	name   string // in the facts that say when it was not told
-	rank   int    // in the order in which sets of probes are kept
+	what   string // what the program reports, named in the message if it is missing
+	code   string // the code of that message
+	name   string // in the facts that say when it was not reported
+	rank   int    // lower ranks are kept first if the budget does not allow all sets of probes
 }
 
 // Codes of what is missing.
@@ -26,8 +26,8 @@ const (
 	missingGoRuns  = "go-runs"
 )
 
-// The order in which sets of probes met in every request are kept where not all can be:
-// whose call it is comes first.
+// Ranks of the sets of probes that every request hits. If the budget does not allow all of them, the first ones are
+// kept: which goroutine makes a call matters most.
 const (
 	rankCalls = iota
 	rankConditions
@@ -36,27 +36,26 @@ const (
 	rankRuns
 )
 
-// goPlaces are all of them, by enum go_program.
+// goPlaces lists all of them, by enum go_program.
 func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
 	return [...]goPlace{
-		// The goroutine that wants the answer still runs there. What then writes and
-		// reads are goroutines of the connection.
+		// The goroutine that wants the answer still runs here. Later, goroutines of the connection write and read.
 		golangGoProgramGO_CALL:  {[]parkPlace{{name: "net/http.(*persistConn).roundTrip"}}, "outgoing calls of net/http", missingGoCalls, "go-calls", rankCalls},
 		golangGoProgramGO_RUN:   {[]parkPlace{{name: "runtime.execute"}}, "which goroutine runs where", missingGoRuns, "go-runs", rankRuns},
 		golangGoProgramGO_YIELD: {goYields(), "which goroutines have to let others run", missingGoRuns, "go-yields", rankYields},
 	}
 }
 
-// goYields are where a goroutine that could run on is taken off its thread, in all versions of Go. The sweeper
-// lets others run after each page, which nobody wants to know of: it is met in none of them.
+// goYields lists where a goroutine that could run on is taken off its thread, in all versions of Go. The sweeper
+// lets others run after each page, which is of no interest: it passes none of these places.
 func goYields() []parkPlace {
 	return []parkPlace{
-		{name: "runtime.newstack", calls: "runtime.goschedImpl"}, // it ran for 10 ms, or all have to stop
+		{name: "runtime.newstack", calls: "runtime.goschedImpl"}, // it ran for 10 ms, or all goroutines have to stop
 		{name: "runtime.gopreempt_m", calls: "runtime.goschedImpl"},
 		{name: "runtime.asyncPreempt2.func1", calls: "runtime.goschedImpl"},
-		{name: "runtime.preemptPark"},    // the collector looks at its stack
-		{name: "runtime.goyield_m"},      // it let a lock go to one that waited for long
-		{name: "runtime.exitsyscallNoP"}, // its system call took so long that another has its turn
+		{name: "runtime.preemptPark"},    // the collector scans its stack
+		{name: "runtime.goyield_m"},      // it handed a lock to a goroutine that had waited for long
+		{name: "runtime.exitsyscallNoP"}, // its system call took so long that another goroutine has its turn
 		{name: "runtime.exitsyscall0"},   // the same, before Go 1.26
 		{name: "runtime.Gosched"},
 	}
@@ -72,7 +71,7 @@ type goProbes struct {
 	programs [golangGoProgramGO_PROGRAMS]*ebpf.Program
 }
 
-// goCallNames are the functions that are looked for.
+// goCallNames lists the functions to look for.
 func goCallNames() (names []string) {
 	for _, place := range goPlaces() {
 		names = append(names, namesOf(place.places)...)
@@ -80,8 +79,8 @@ func goCallNames() (names []string) {
 	return names
 }
 
-// find lists the probes in an executable, by program. A function that the executable does not have needs none. A place that
-// cannot be found in a function's code costs that place alone; the error is the first such.
+// find lists the probes in an executable, by program. A function that the executable lacks needs no probe. If a
+// place is not found in a function's code, only that place is lost; the error is the first of these.
 func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRAMS][]goProbe, lost error) {
 	for i, place := range goPlaces() {
 		for _, p := range place.places {
@@ -98,7 +97,7 @@ func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRA
 	return probes, lost
 }
 
-// load brings the programs into the kernel, once, and finds out what a hit costs.
+// load loads the programs into the kernel, once, and measures what a hit costs.
 func (g *goProbes) load(s *Session) error {
 	if g.loaded || g.err != nil {
 		return g.err
@@ -122,8 +121,8 @@ func (g *goProbes) load(s *Session) error {
 	return nil
 }
 
-// hitsOf is how often the programs of one slot of a map of costs ran, and the time that
-// took, without the traps.
+// hitsOf returns how often the programs of one slot of a cost map ran, and the time that this took, without the
+// traps.
 func hitsOf(costs *ebpf.Map, slot int) (runs uint64, took time.Duration) {
 	var perCPU []probesCost
 	if costs.Lookup(uint32(slot), &perCPU) != nil {

@@ -21,29 +21,29 @@ type goProbe struct {
 	offset  uint64
 }
 
-// goExecutable is what was found of a Go program in its executable.
+// goExecutable is what was found about a Go program in its executable.
 type goExecutable struct {
 	layout  target.GoLayout
-	noIDs   error // why that is not known; nothing else is then
+	noIDs   error // why the layout is not known; then nothing else is known either
 	calls   [golangGoProgramGO_PROGRAMS][]goProbe
 	parks   [parkSets][]goProbe
-	procs   uint64              // where GOMAXPROCS is, as linked; 0: not known
+	procs   uint64              // the address of GOMAXPROCS, as linked; 0: not known
 	missing []recording.Missing // what cannot be probed, and why
 }
 
-// goFound is what was found of a process that runs Go.
+// goFound is what was found about a process that runs Go.
 type goFound struct {
 	*goExecutable
 	pid   int
 	file  target.CodeFile // the executable
-	table *target.GoTable // nil: stacks cannot be named
+	table *target.GoTable // nil: functions in stacks cannot be named
 }
 
-// goFinder finds out about Go programs. To read a large executable takes a tenth of a
-// second, for which the event buffer may not be left alone: it is done beside the
-// recording. What was found is kept, for a build runs one compiler hundreds of times.
+// goFinder examines Go programs. Reading a large executable takes a tenth of a second, and the event buffer may not
+// be left unread for that long. So it is done beside the recording. Results are kept, because a build runs one
+// compiler hundreds of times.
 type goFinder struct {
-	mu     sync.Mutex // held while it finds, and while programs are loaded
+	mu     sync.Mutex // held while a program is examined, and while BPF programs are loaded
 	tables target.GoTables
 	known  map[target.FileID]*goExecutable
 }
@@ -68,12 +68,12 @@ func (s *Session) findGo(pid int) (goFound, error) {
 		return found, found.noIDs
 	}
 	if slices.ContainsFunc(found.parks[:], func(p []goProbe) bool { return len(p) > 0 }) {
-		found.table, _ = f.tables.Open(pid) // without it stacks have no names
+		found.table, _ = f.tables.Open(pid) // without it, functions in stacks have no names
 	}
 	return found, nil
 }
 
-// keep remembers what was found of an executable.
+// keep remembers what was found about an executable.
 func (f *goFinder) keep(key target.FileID, found *goExecutable) {
 	if f.known == nil || len(f.known) >= maxGoExecutables {
 		f.known = map[target.FileID]*goExecutable{}
@@ -81,7 +81,7 @@ func (f *goFinder) keep(key target.FileID, found *goExecutable) {
 	f.known[key] = found
 }
 
-// readGo reads what an executable holds. It fails if the process has ended.
+// readGo reads what is needed from an executable. It fails if the process has ended.
 func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 	e := &goExecutable{}
 	if e.layout, e.noIDs = target.GoOffsets(pid); e.noIDs != nil {
@@ -102,7 +102,7 @@ func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 	if err == nil {
 		e.procs = exe.ProcsAddress()
 	}
-	var lost error // only places within functions, as those of yields, are looked for in code
+	var lost error // only places within functions, such as those of yields, are looked for in code
 	if noCalls == nil && err == nil {
 		e.calls, lost = s.goProbes.find(&exe)
 	}
@@ -126,7 +126,7 @@ func goneOnly(e *goExecutable, err error) (*goExecutable, error) {
 	return e, nil
 }
 
-// lack notes the first reason for which something cannot be probed, if there is one.
+// lack notes the first reason why something cannot be probed, if there is one.
 func (e *goExecutable) lack(what string, reasons ...error) {
 	for _, err := range reasons {
 		if err != nil {
@@ -136,7 +136,7 @@ func (e *goExecutable) lack(what string, reasons ...error) {
 	}
 }
 
-// in are probes as they stand in one process.
+// in returns the probes as they are placed in this process.
 func (f *goFound) in(probes []goProbe) (list []probe) {
 	for _, p := range probes {
 		list = append(list, probe{probeSite{f.pid, f.file, p.offset}, p.program})

@@ -7,25 +7,25 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goHooked tells that the probes on a Go program are there, as far as they can be.
+// goHooked reports that the probes on a Go program are attached, as far as that is possible.
 type goHooked struct {
 	pid     uint32
-	at      recording.Time // since when
+	at      recording.Time // when they were attached
 	missing []recording.Missing
 }
 
-// readyGo loads the programs before the recording starts, which takes a moment, if a
-// process is about to run who knows what.
+// readyGo loads the programs before the recording starts, because that takes a moment. It does so if the process is
+// about to become a service whose program is not known yet.
 func (s *Session) readyGo(p target.Process) {
 	if s.opts.Go.Off || !s.isGate(p) {
 		return
 	}
 	s.goFinder.mu.Lock()
 	defer s.goFinder.mu.Unlock()
-	_, _ = s.goProbes.load(s), s.goParks.load(s) // readGo says why not
+	_, _ = s.goProbes.load(s), s.goParks.load(s) // readGo reports the errors
 }
 
-// knowGo readies the decoder for what probes on a process will tell.
+// knowGo prepares the decoder for the events of the probes on a process.
 func (s *Session) knowGo(f *goFound) {
 	if f.goExecutable != nil && !s.opts.Go.Off {
 		if s.goProcs == nil {
@@ -37,7 +37,7 @@ func (s *Session) knowGo(f *goFound) {
 	}
 }
 
-// nameGo has the functions in stacks named by the program's own table.
+// nameGo makes the unwinder name functions in stacks by the program's own table.
 func (s *Session) nameGo(f *goFound) {
 	table := f.table
 	if table == nil || s.unwinder == nil {
@@ -62,21 +62,21 @@ type goProcsAt struct {
 	address uint64 // as linked; 0: not known
 }
 
-// finishGoProcs tells how many goroutines could run at once in the processes that live:
-// programs set that when they begin, and Go itself as limits of a control group change.
+// finishGoProcs records how many goroutines can run at once in each process that is still alive. Programs set that
+// when they begin, and Go itself sets it when limits of a control group change.
 func (s *Session) finishGoProcs() {
 	for pid, at := range s.goProcs {
 		p := s.decoder.processes[pid]
 		if p == nil || p.ended != recording.NoTime || at.address == 0 {
 			continue
 		}
-		if n, err := target.GoProcs(int(pid), at.file, at.address); err == nil { // else the host's processors are taken for it
+		if n, err := target.GoProcs(int(pid), at.file, at.address); err == nil { // else the host's number of processors is used instead
 			s.decoder.emit(s.decoder.now, &recording.GoProcs{Process: p.fact.ID, Procs: n})
 		}
 	}
 }
 
-// hookGo hooks up the probes on a process. It returns what stands in the way.
+// hookGo attaches the probes to a process. It returns the reasons why some could not be attached.
 func (s *Session) hookGo(f *goFound) (missing []recording.Missing) {
 	if f.goExecutable == nil {
 		return nil
@@ -98,7 +98,7 @@ func (s *Session) hookGo(f *goFound) (missing []recording.Missing) {
 	return missing
 }
 
-// hookGoLater does so beside the recording: the kernel takes its time.
+// hookGoLater does the same beside the recording, because the kernel takes time.
 func (s *Session) hookGoLater(f *goFound) {
 	if f.goExecutable == nil || s.opts.Go.Off {
 		return
@@ -117,8 +117,8 @@ func (s *Session) hookGoLater(f *goFound) {
 	})
 }
 
-// goIsHooked notes what came of it. A process that ended meanwhile was looked for in vain
-// when it did.
+// goIsHooked records the result. If the process ended meanwhile, there were no probes to drop when it ended, so
+// they are dropped now.
 func (s *Session) goIsHooked(h goHooked) {
 	s.decoder.noteOnce(h.missing)
 	delete(s.unhooked, h.pid)
@@ -131,15 +131,14 @@ func (s *Session) goIsHooked(h goHooked) {
 	s.idsSeen(h.pid, h.at)
 }
 
-// unseenBefore records that nothing was seen of goroutines' waits in a process before a
-// time.
+// unseenBefore records that waits of goroutines in a process were not seen before a time.
 func (s *Session) unseenBefore(p *process, at recording.Time) {
 	for _, set := range newParkSets() {
 		s.decoder.unseen(p.fact.ID, set.name, absence{max(p.began, s.begun), at})
 	}
 }
 
-// finishHooking tells of the processes whose probes have not come.
+// finishHooking records that waits were not seen in processes whose probes are not attached yet.
 func (s *Session) finishHooking() {
 	for pid := range s.unhooked {
 		if p := s.decoder.processes[pid]; p != nil && p.ended == recording.NoTime {

@@ -17,10 +17,10 @@ import (
 // groupGoWaits is the group of probeObjects.
 const groupGoWaits = "go-waits"
 
-// Codes of what is missing of goroutines that wait for each other.
+// Codes of what is missing about goroutines that wait for each other.
 const (
-	missingParks  = "go-locks" // nothing is known of locks, for some of the time
-	missingOthers = "go-waits" // of channels, conditions or pauses
+	missingParks  = "go-locks" // nothing is known about locks, for some of the time
+	missingOthers = "go-waits" // the same for channels, conditions or pauses
 )
 
 // The sets of probes on waits, in the order in which the programs count their hits.
@@ -33,7 +33,7 @@ const (
 	parkSets       = int(golocksParkSetPARK_SETS)
 )
 
-// newParkSets are the sets of probes.
+// newParkSets makes the sets of probes.
 func newParkSets() [parkSets]*probeSet {
 	sets := [...]*probeSet{
 		parkLocks:      {what: "goroutines that wait for locks", code: missingParks, name: "go-locks"},
@@ -51,25 +51,24 @@ func newParkSets() [parkSets]*probeSet {
 // goParks watches where goroutines wait for each other.
 type goParks struct {
 	maps     golocksMaps
-	programs map[string]*ebpf.Program // without those of a set that the kernel refused
-	refused  []*loaded                // those sets
+	programs map[string]*ebpf.Program // without the programs of sets that the kernel refused
+	refused  []*loaded                // the sets that the kernel refused
 	loaded   bool
 	err      error // why it is not loaded
 	sets     [parkSets]*probeSet
 }
 
-// parkPlace is where in a function of the runtime, or of the standard library, a
-// program is to run.
+// parkPlace is a place in a function of the runtime, or of the standard library, where a program runs.
 type parkPlace struct {
 	set    int
 	name   string // of the function
-	calls  string // the program is to run where it calls this function; "" at its entry
+	calls  string // the program runs where the function calls this one; "": at its entry
 	at     string // the program
-	ends   string // that where it goes on after the call, or returns; "" none
-	always bool   // a Go program without it tells nothing of the set
+	ends   string // the program that runs after that call, or when the function returns; "": none
+	always bool   // no waits are probed in a Go program that has none of these functions
 }
 
-// places are all of them. The names of a function in several versions of Go are apart.
+// places lists all of them. If a function has different names in several versions of Go, each has its own entry.
 func (g *goParks) places() []parkPlace {
 	return []parkPlace{
 		{set: parkLocks, name: "internal/sync.runtime_SemacquireMutex", at: "park_mutex", ends: "park_end", always: true},
@@ -81,7 +80,8 @@ func (g *goParks) places() []parkPlace {
 		{set: parkLocks, name: "internal/sync.runtime_Semrelease", at: "park_release"},
 		{set: parkLocks, name: "sync.runtime_Semrelease", at: "park_release"},
 		{set: parkConditions, name: "sync.runtime_notifyListWait", at: "park_cond", ends: "park_cond_end"},
-		// Where nobody waits, which is so once or more in each request of net/http, they return at once.
+		// If no goroutine waits, these two return before this call. In net/http that happens once or more in each
+		// request.
 		{set: parkConditions, name: "sync.runtime_notifyListNotifyOne", calls: "runtime.lock2", at: "park_notify"},
 		{set: parkConditions, name: "sync.runtime_notifyListNotifyAll", calls: "runtime.lock2", at: "park_notify"},
 		{set: parkChannels, name: "runtime.chanrecv", calls: "runtime.gopark", at: "park_receive", ends: "park_channel_end"},
@@ -93,7 +93,8 @@ func (g *goParks) places() []parkPlace {
 		{set: parkChannels, name: "runtime.closechan", calls: "runtime.goready", at: "park_closed"},
 		{set: parkChannels, name: "runtime.closechan", calls: "runtime.systemstack", at: "park_closing"},
 		{set: parkPauses, name: "runtime.gcParkAssist", at: "park_collector", ends: "park_rare_end"},
-		// All that allocate when a collection is to begin, or may be done, see to that themselves, one after another.
+		// When a collection is due, or may be done, every goroutine that allocates handles that itself, one after
+		// another.
 		{set: parkPauses, name: "runtime.gcStart", calls: "runtime.semacquire1", at: "park_collector", ends: "park_rare_end"},
 		{set: parkPauses, name: "runtime.gcMarkDone", calls: "runtime.semacquire1", at: "park_collector", ends: "park_rare_end"},
 		{set: parkPauses, name: "runtime.stopTheWorldWithSema", at: "park_stop", ends: "park_stopped"},
@@ -110,7 +111,7 @@ func (s *Session) followGoParks() {
 	}
 }
 
-// finishGoParks tells who still waits, and what was lost.
+// finishGoParks records the goroutines that still wait, and what was lost.
 func (s *Session) finishGoParks() {
 	s.decoder.finishParks()
 	s.goFinder.mu.Lock()
@@ -127,7 +128,7 @@ func (s *Session) finishGoParks() {
 	}
 }
 
-// load brings the programs into the kernel, once, and finds out what a hit costs.
+// load loads the programs into the kernel, once, and measures what a hit costs.
 func (g *goParks) load(s *Session) error {
 	if g.loaded || g.err != nil {
 		return g.err
@@ -149,8 +150,8 @@ func (g *goParks) load(s *Session) error {
 	return nil
 }
 
-// loadSets loads what the kernel takes, each set by itself. Locks are what it fails without:
-// most else is told apart from waits for them.
+// loadSets loads what the kernel accepts, each set by itself. It fails only if the set for locks is refused: most
+// other waits are distinguished from waits for locks.
 func (g *goParks) loadSets(s *Session) error {
 	spec, err := loadGolocks()
 	if err != nil {
@@ -170,7 +171,7 @@ func (g *goParks) loadSets(s *Session) error {
 	})
 }
 
-// loadFrom loads the sets of the object whose maps are there.
+// loadFrom loads the sets of an object whose maps exist already.
 func (g *goParks) loadFrom(o *object, types *btf.Cache) error {
 	g.programs = map[string]*ebpf.Program{}
 	for i, set := range g.sets {
@@ -188,7 +189,7 @@ func (g *goParks) loadFrom(o *object, types *btf.Cache) error {
 	return nil
 }
 
-// programsOf are the names of the programs of a set.
+// programsOf lists the names of a set's programs.
 func (g *goParks) programsOf(set int) (names []string) {
 	for _, p := range g.places() {
 		for _, name := range []string{p.ends, p.at} {
@@ -200,7 +201,7 @@ func (g *goParks) programsOf(set int) (names []string) {
 	return names
 }
 
-// lacks is what is not seen because the kernel refused it.
+// lacks lists what is not seen because the kernel refused it.
 func (g *goParks) lacks() (missing []recording.Missing) {
 	for _, l := range g.refused {
 		missing = append(missing, missingFact(missingOthers, fmt.Sprintf("%s are not seen: %v", l.lacks, l.refused())))
@@ -208,7 +209,7 @@ func (g *goParks) lacks() (missing []recording.Missing) {
 	return missing
 }
 
-// namesOf are the functions that are looked for.
+// namesOf lists the functions to look for.
 func namesOf(places []parkPlace) (names []string) {
 	for _, p := range places {
 		names = append(names, p.name)
@@ -219,8 +220,8 @@ func namesOf(places []parkPlace) (names []string) {
 	return names
 }
 
-// find lists the probes in an executable by set. Functions that the linker left out, as
-// nobody calls them, need none.
+// find lists the probes in an executable, by set. Functions that the linker left out because nothing calls them
+// need none.
 func (g *goParks) find(pid int, exe *target.GoProgram) (probes [parkSets][]goProbe, err error) {
 	locks := false
 	for _, p := range g.places() {
@@ -240,7 +241,7 @@ func (g *goParks) find(pid int, exe *target.GoProgram) (probes [parkSets][]goPro
 	return probes, nil
 }
 
-// probes are those of one place.
+// probes lists the probes of one place.
 func (p *parkPlace) probes(exe *target.GoProgram, programs map[string]*ebpf.Program) (list []goProbe, err error) {
 	begin, end := []uint64{exe.Functions[p.name].Probe}, []uint64(nil)
 	if p.ends != "" || p.calls != "" {
@@ -253,7 +254,7 @@ func (p *parkPlace) probes(exe *target.GoProgram, programs map[string]*ebpf.Prog
 			begin, end = code.Calls(exe.Functions[p.calls])
 		}
 	}
-	if p.ends != "" { // first: what begins is to be seen to end
+	if p.ends != "" { // first: a wait that is seen to begin must also be seen to end
 		for _, at := range end {
 			list = append(list, goProbe{programs[p.ends], at})
 		}
@@ -264,7 +265,7 @@ func (p *parkPlace) probes(exe *target.GoProgram, programs map[string]*ebpf.Prog
 	return list, nil
 }
 
-// missing says what was lost, and between which times.
+// missing returns what was lost, and between which times.
 func (g *goParks) missing() (missing []recording.Missing, between absence) {
 	var perCPU []golocksLoss
 	lost := int64(0)

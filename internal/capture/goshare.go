@@ -12,31 +12,31 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// What probes on Go programs may cost, of one CPU. Those met in every request share one
-// budget. Those met only where goroutines wait for locks have another: a service has many
-// such waits only where these are worth seeing.
+// What probes on Go programs may cost, as shares of one CPU. Probes that every request hits share one budget.
+// Probes that are hit only if goroutines wait for locks have another: a service has many such waits only if they
+// are worth seeing.
 const (
 	goShare     = 0.03
 	goLockShare = 0.05
-	// goTrials is for one set of them that costs more than is left to it: it is there
-	// for moments only, whose cost is spread over half of what is left, or this share if that is more.
+	// goTrials is for a set of probes that costs more than is left to it. Such a set is attached for moments only.
+	// What a moment costs is spread over time, at half of the share that is left, or at this share if that is more.
 	goTrials = 0.005
-	// goSaved is for how long what was not spent is kept: so that where recording rests, sets are
-	// there in its windows for long enough for whole requests.
+	// goSaved is the time for which unspent budget is kept. If the recording rests between windows, sets can then
+	// stay attached in a window for long enough to see whole requests.
 	goSaved = 3 * time.Second
-	// goReserve is for how long nothing is spent for a set to come back.
+	// goReserve is the time whose budget has to be unspent before a set comes back.
 	goReserve = time.Second
 )
 
-// goLedgers are what the probes on Go programs cost.
+// goLedgers account for what the probes on Go programs cost.
 type goLedgers struct {
 	mu     sync.Mutex // programs are loaded beside the recording
-	often  goLedger   // met in every request
-	waits  goLedger   // met where goroutines wait for locks
-	queues goLedger   // of Python
+	often  goLedger   // hit in every request
+	waits  goLedger   // hit if goroutines wait for locks
+	queues goLedger   // of Python's queues
 }
 
-// newGoLedgers allows what is met in every request a share of one CPU; 0: goShare.
+// newGoLedgers allows the probes that every request hits a share of one CPU; 0: goShare.
 func newGoLedgers(share float64) goLedgers {
 	if share == 0 {
 		share = goShare
@@ -56,7 +56,7 @@ func (g *goLedgers) enter(l *goLedger, sets ...*probeSet) {
 	l.enter(time.Now(), sets...)
 }
 
-// sets are those of all ledgers.
+// sets lists the sets of all ledgers.
 func (g *goLedgers) sets() (sets []*probeSet) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,7 +66,7 @@ func (g *goLedgers) sets() (sets []*probeSet) {
 	return sets
 }
 
-// cost is what the probes took so far, traps included, in ns.
+// cost is what the probes have cost so far, traps included, in ns.
 func (g *goLedgers) cost() (total int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (g *goLedgers) cost() (total int64) {
 	return total
 }
 
-// missing says what was not seen as it would have cost too much.
+// missing reports what was not seen because it would have cost too much.
 func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +95,7 @@ func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
 	return missing
 }
 
-// close takes all probes away.
+// close detaches all probes.
 func (g *goLedgers) close() {
 	var links []io.Closer
 	for _, s := range g.sets() {
@@ -117,10 +117,10 @@ func (s *Session) forgetGo(ended []uint32) {
 	}
 }
 
-// keepGoWithin keeps the probes on Go programs within what they may cost.
+// keepGoWithin keeps the probes on Go programs within their budgets.
 func (s *Session) keepGoWithin(now time.Time) {
 	if s.paused != recording.NoTime {
-		s.restGo(now) // what was just coming
+		s.restGo(now) // sets that were still being attached when the rest began
 	}
 	s.goLedgers.mu.Lock()
 	defer s.goLedgers.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Session) keepGoWithin(now time.Time) {
 	s.tellAbsences(false)
 }
 
-// forgetParksOf drops the waits that began under sets of probes that were taken away.
+// forgetParksOf drops the waits that began under sets of probes that were detached.
 func (s *Session) forgetParksOf(gone []*probeSet) {
 	for _, set := range gone {
 		if set.park > 0 {
@@ -141,8 +141,8 @@ func (s *Session) forgetParksOf(gone []*probeSet) {
 	}
 }
 
-// restGo takes all probes away while recording rests. They come back as others do, the
-// most important first.
+// restGo detaches all probes while the recording rests. They come back like other detached sets, the most important
+// first.
 func (s *Session) restGo(now time.Time) {
 	s.goLedgers.mu.Lock()
 	defer s.goLedgers.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Session) restGo(now time.Time) {
 	}
 }
 
-// finishGo tells what was not seen of Go programs until the end.
+// finishGo records what was not seen of Go programs, up to the end.
 func (s *Session) finishGo() {
 	s.decoder.note(s.goLedgers.missing(time.Now()))
 	s.goLedgers.mu.Lock()
@@ -166,8 +166,8 @@ func (s *Session) finishGo() {
 	s.finishGoProcs()
 }
 
-// tellAbsences records when sets of probes were away. What was seen to begin while they
-// went was not seen to end.
+// tellAbsences records when sets of probes were away. A wait that was seen to begin while they were being detached
+// was not seen to end, so it is dropped.
 func (s *Session) tellAbsences(end bool) {
 	for _, l := range s.goLedgers.all() {
 		for _, set := range l.sets {
@@ -181,18 +181,18 @@ func (s *Session) tellAbsences(end bool) {
 	}
 }
 
-// goLedger shares out what probes may cost among sets of them, the most important first.
-// What a set costs is what its hits cost: how often it is met shows only while it is there.
+// goLedger divides what probes may cost among sets of them, the most important first. A set costs what its hits
+// cost, and how often it is hit shows only while it is attached.
 type goLedger struct {
 	share  float64 // of one CPU
-	of     string  // which programs
-	trials float64 // as goTrials; 0: that
+	of     string  // the programs' language, in messages
+	trials float64 // used instead of goTrials if it is larger
 	sets   []*probeSet
 	left   time.Duration
 	at     time.Time // of the last settling
 }
 
-// enter adds sets, which are there from now on.
+// enter adds sets, which are attached from now on.
 func (l *goLedger) enter(now time.Time, sets ...*probeSet) {
 	if len(l.sets) == 0 {
 		l.left, l.at = l.reserve(), now
@@ -205,20 +205,20 @@ func (l *goLedger) enter(now time.Time, sets ...*probeSet) {
 	slices.SortStableFunc(l.sets, func(a, b *probeSet) int { return a.rank - b.rank })
 }
 
-// most is what may be spent at once.
+// most is the most that may be spent at once.
 func (l *goLedger) most() time.Duration {
 	return time.Duration(l.share * float64(goSaved))
 }
 
-// reserve is what has to be there for a set to come back.
+// reserve is what has to be left before a set comes back.
 func (l *goLedger) reserve() time.Duration {
 	return time.Duration(l.share * float64(goReserve))
 }
 
-// settle takes into account what the sets have cost by now. Once nothing is left, those
-// are taken away that cost more than those before them leave to them; they come back,
-// one at a time, when the moment they were there is paid for and all of the reserve has
-// come in. Both are done beside what runs now. It returns the sets taken away.
+// settle charges what the sets have cost since the last call. Once nothing is left, it detaches each set that costs
+// more than the more important sets leave to it. Sets come back one at a time, once the cost of the last stay is
+// paid for and the full reserve is available. Both happen beside the recording. It returns the sets that it
+// detached.
 func (l *goLedger) settle(now time.Time, beside func(func())) (gone []*probeSet) {
 	passed := now.Sub(l.at)
 	l.at = now
@@ -236,7 +236,7 @@ func (l *goLedger) settle(now time.Time, beside func(func())) (gone []*probeSet)
 	return nil
 }
 
-// readmit brings back the most important set that has rested.
+// readmit brings back the most important set whose rest is over.
 func (l *goLedger) readmit(now time.Time, beside func(func())) {
 	for _, s := range l.sets {
 		if s.off && now.After(s.rested) && s.change(now, beside) {
@@ -245,7 +245,7 @@ func (l *goLedger) readmit(now time.Time, beside func(func())) {
 	}
 }
 
-// evict takes away what costs too much.
+// evict detaches the sets that cost too much.
 func (l *goLedger) evict(now time.Time, beside func(func())) (gone []*probeSet) {
 	share := l.share
 	for _, s := range l.sets {
@@ -262,7 +262,7 @@ func (l *goLedger) evict(now time.Time, beside func(func())) (gone []*probeSet) 
 	return gone
 }
 
-// paid is how long it takes to make up for a cost in trials, for which there is a share of one CPU.
+// paid returns how long it takes to pay for a cost at a share of one CPU; the share counts as goTrials at least.
 func paid(cost time.Duration, share float64) time.Duration {
 	return time.Duration(float64(cost) / max(share, goTrials))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// metSet is a set of probes that would be met so often a second.
+// metSet is a set of probes with a rate, in hits a second, at which it would be hit.
 type metSet struct {
 	probeSet
 	rate int
@@ -19,8 +19,8 @@ type metSet struct {
 	on   time.Duration
 }
 
-// play lets time pass, in which sets in the order of their rank are met at their rates
-// while they are there, and a tenth of a second beyond.
+// play simulates a span of time. The sets, in order of rank, are hit at their rates while they are attached, and
+// for a tenth of a second after they are detached.
 func play(rates []int, span time.Duration) (sets []*metSet) {
 	const step = 10 * time.Millisecond
 	now := time.Unix(1000, 0)
@@ -52,7 +52,7 @@ func TestGoShare(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		rates []int
-		least []time.Duration // that each set is there
+		least []time.Duration // for which each set is attached
 		most  []time.Duration
 	}{
 		{"all is within", []int{2000, 1000, 500}, []time.Duration{minute, minute, minute}, []time.Duration{minute, minute, minute}},
@@ -75,7 +75,7 @@ func TestGoShare(t *testing.T) {
 	}
 }
 
-// What a set of probes holds of a process goes with the process, also while the set rests.
+// When a process ends, a set of probes drops what it holds for that process, also while the set is detached.
 func TestProbesOfAProcessThatEnds(t *testing.T) {
 	var p probeSet
 	closed := map[int]int{}
@@ -84,7 +84,7 @@ func TestProbesOfAProcessThatEnds(t *testing.T) {
 		p.keep(pid, []io.Closer{closing(func() { closed[pid]++ })})
 	}
 	p.forget(7)
-	p.forget(9) // it had none
+	p.forget(9) // it had no probes
 	if len(p.probes) != 1 || p.probes[0].site.pid != 8 || closed[7] != 1 || closed[8] != 0 {
 		t.Fatalf("left: %+v, closed: %v", p.probes, closed)
 	}
@@ -95,12 +95,12 @@ func TestProbesOfAProcessThatEnds(t *testing.T) {
 	}
 }
 
-// closing is called when it is closed.
+// closing is a function that Close calls.
 type closing func()
 
 func (c closing) Close() error { c(); return nil }
 
-// A set of probes tells when it was away: once it is back, or at the end.
+// A set of probes reports each of its absences once: when it is back, or at the end.
 func TestAbsencesOfProbes(t *testing.T) {
 	var p probeSet
 	now := func(do func()) { do() }
@@ -127,8 +127,8 @@ func TestAbsencesOfProbes(t *testing.T) {
 	}
 }
 
-// What a process ran before and what it runs now are different files: their probes come back
-// apart.
+// A process can have probes in different files, as when it runs another executable than before: the probes of each
+// file are attached separately.
 func TestProbesOfTwoFilesInOneProcess(t *testing.T) {
 	before, now := target.CodeFile{Path: "/proc/7/exe"}, target.CodeFile{Path: "/proc/7/root/lib.so"}
 	groups := byFile([]probe{

@@ -22,38 +22,38 @@ type probe struct {
 	program *ebpf.Program
 }
 
-// probeSet is a set of probes that come and go together. That waits for the kernel, for
-// longer than the event buffer may be left alone: it is done beside the recording.
+// probeSet is a set of probes that are attached and detached together. That waits for the kernel, for longer than
+// the event buffer may be left unread. So it is done beside the recording.
 type probeSet struct {
-	what string // it tells, to be said where that is missing
-	code string // of that
+	what string // what it reports, named in the message if that is missing
+	code string // the code of that message
 	name string // of the set, in the facts that say when it was away
-	rank int    // the lower, the more important
+	rank int    // lower is more important
 	park int    // which of the sets of probes on waits it is, from 1 on; 0: none
 	hit  time.Duration
-	hits func() (hits uint64, programs time.Duration) // so far, and what the programs took
+	hits func() (hits uint64, programs time.Duration) // so far, and the time that the programs took
 
-	changing sync.Mutex     // held while probes come or go
-	left     recording.Time // when they last began to go
+	changing sync.Mutex     // held while probes are attached or detached
+	left     recording.Time // when they last began to be detached
 	absences []absence      // that are over
 	probes   []probe
-	links    map[int][]io.Closer // of all probes by process, or none
+	links    map[int][]io.Closer // of all probes by process; none while detached
 
-	off      bool // taken away, or on the way
+	off      bool // detached, or being detached
 	detached int64
 	spared   time.Duration
-	since    time.Time // of that, now
+	since    time.Time // when the current absence began
 	rested   time.Time // when it may come back
-	trials   float64   // of one CPU: what it may cost until then, spread over that
+	trials   float64   // as a share of one CPU: its cost is spread over its rest at this share
 
-	measured time.Duration // what its hits cost dwell, when it was found out what one costs
-	spent    time.Duration // at the last reading
-	stint    time.Duration // since the probes came
+	measured time.Duration // what dwell's own hits cost, with which it measured the cost of one
+	spent    time.Duration // the cost at the last reading
+	stint    time.Duration // the cost since the probes were attached
 	lately   lately
-	grown    atomic.Bool // probes were added since
+	grown    atomic.Bool // probes were added since the last charge
 }
 
-// lately is what probes cost, and for how long they were there, of late.
+// lately is what probes cost recently, and for how long they were attached.
 type lately struct{ cost, there time.Duration }
 
 // rateOver is the time over which costs are averaged.
@@ -65,12 +65,12 @@ func (p *probeSet) cost() time.Duration {
 	return programs + time.Duration(hits)*p.hit
 }
 
-// charge returns what the probes have cost since the last call, in the time passed.
+// charge returns what the probes have cost since the last call, which was the given time ago.
 func (p *probeSet) charge(now time.Time, passed time.Duration) time.Duration {
 	total := p.cost()
 	cost := total - p.spent
 	p.spent = total
-	if p.off { // met while they were being taken away
+	if p.off { // hit while they were being detached
 		p.rested = p.rested.Add(paid(cost, p.trials))
 		return cost
 	}
@@ -84,13 +84,13 @@ func (p *probeSet) charge(now time.Time, passed time.Duration) time.Duration {
 	return cost
 }
 
-// rate is what the probes cost lately while they were there, as a share of one CPU.
+// rate is what the probes cost recently while they were attached, as a share of one CPU.
 func (p *probeSet) rate() float64 {
 	return float64(p.lately.cost) / float64(max(p.lately.there, time.Millisecond))
 }
 
-// change takes the probes away, or brings them back, beside what runs now. It reports
-// false if they are still coming or going.
+// change detaches the probes, or attaches them again, beside the recording. It returns false if they are still
+// being attached or detached.
 func (p *probeSet) change(now time.Time, beside func(func())) bool {
 	if !p.changing.TryLock() {
 		return false
@@ -118,16 +118,16 @@ func (p *probeSet) change(now time.Time, beside func(func())) bool {
 	return true
 }
 
-// absence is a span in which probes were away, or on their way.
+// absence is a span in which probes were detached, or were being attached or detached.
 type absence struct{ from, to recording.Time }
 
-// takeAbsences hands over those that are over and were not handed over before; at the end
-// of the recording, the one that is not over, too.
+// takeAbsences returns the absences that are over and were not returned before. At the end of the recording it also
+// returns the one that is not over.
 func (p *probeSet) takeAbsences(end bool) []absence {
 	if end {
 		p.changing.Lock()
 	} else if !p.changing.TryLock() {
-		return nil // they come or go right now
+		return nil // probes are being attached or detached
 	}
 	defer p.changing.Unlock()
 	out := p.absences
@@ -138,8 +138,7 @@ func (p *probeSet) takeAbsences(end bool) []absence {
 	return out
 }
 
-// add hooks up the probes of one process, unless the set is away: then they wait with
-// the others.
+// add attaches the probes of one process. If the set is detached, they wait with the others.
 func (p *probeSet) add(probes []probe) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -165,7 +164,7 @@ func (p *probeSet) keep(pid int, links []io.Closer) {
 	p.links[pid] = append(p.links[pid], links...)
 }
 
-// forget drops the probes of a process that has ended, and what they hold open.
+// forget drops the probes of a process that has ended, and closes what they hold open.
 func (p *probeSet) forget(pid int) {
 	p.changing.Lock()
 	links := p.links[pid]
@@ -175,19 +174,18 @@ func (p *probeSet) forget(pid int) {
 	closeAll(links)
 }
 
-// detach takes the probes away.
+// detach detaches the probes.
 func (p *probeSet) detach() {
 	closeAll(p.hooked())
 	p.links = nil
 }
 
-// hooked are the links of all processes.
+// hooked lists the links of all processes.
 func (p *probeSet) hooked() []io.Closer {
 	return slices.Concat(slices.Collect(maps.Values(p.links))...)
 }
 
-// attach brings them back; those of processes that have ended, or run another program, are
-// given up.
+// attach attaches the probes again. It drops those of processes that have ended or run another program.
 func (p *probeSet) attach() {
 	var kept []probe
 	for _, probes := range byFile(p.probes) {
@@ -201,7 +199,7 @@ func (p *probeSet) attach() {
 	p.probes = kept
 }
 
-// byFile divides probes by their process and the file in which they are.
+// byFile groups probes by their process and their file.
 func byFile(probes []probe) (out [][]probe) {
 	at := map[probeSite]int{}
 	for _, x := range probes {
@@ -216,7 +214,7 @@ func byFile(probes []probe) (out [][]probe) {
 	return out
 }
 
-// spare is for how long the probes were away.
+// spare is how long the probes have been detached in total.
 func (p *probeSet) spare(now time.Time) time.Duration {
 	if p.off {
 		return p.spared + now.Sub(p.since)
@@ -227,7 +225,7 @@ func (p *probeSet) spare(now time.Time) time.Duration {
 // hook attaches the probes of one file in one process: all of them, or none.
 func hook(probes []probe) (links []io.Closer, err error) {
 	offsets := map[*ebpf.Program][]uint64{}
-	var programs []*ebpf.Program // in order: what ends a wait comes before what begins one
+	var programs []*ebpf.Program // in order: the program for the end of a wait comes before the one for its beginning
 	for _, x := range probes {
 		if offsets[x.program] == nil {
 			programs = append(programs, x.program)
@@ -245,8 +243,8 @@ func hook(probes []probe) (links []io.Closer, err error) {
 	return links, nil
 }
 
-// closeAll takes probes away all at once: for each the kernel waits a tenth of a second,
-// and as long as a probe is there it costs.
+// closeAll detaches probes, all at once: the kernel waits a tenth of a second for each, and a probe costs time as
+// long as it is attached.
 func closeAll(links []io.Closer) {
 	var all sync.WaitGroup
 	for _, l := range links {

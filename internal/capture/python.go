@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// pythonRetry is how often a process is asked that has run nothing in a context so far.
+	// pythonRetry is how often a process is examined again if it has run nothing in a context so far.
 	pythonRetry = 5 * time.Second
-	// maxBases bounds the threads of one process that are looked at.
+	// maxBases bounds how many threads of one process are examined.
 	maxBases = 32
 )
 
-// pythonProbe numbers the contexts of Python as they are copied, so that it is known which
-// task made which, and an address that is used again is not taken for the context before.
+// pythonProbe numbers Python's contexts as they are copied. So it is known which task made which, and a context at
+// a reused address is not mistaken for the earlier one.
 func pythonProbe() budgetedProbe {
-	return budgetedProbe{what: "Python", group: "python-copies", name: "context_copied", spec: loadPython, loops: 2 * inService} // a return is run by itself: two traps
+	return budgetedProbe{what: "Python", group: "python-copies", name: "context_copied", spec: loadPython, loops: 2 * inService} // a return instruction is single-stepped: two traps
 }
 
-// resolvePython finds where a process keeps the contexts of its threads, and readies the
-// numbering of them; copies is where they are made, nil if that is not known.
+// resolvePython finds where a process keeps the contexts of its threads, and prepares to number them.
+// r.python.copies is where contexts are copied, nil if that is not known.
 func (s *Session) resolvePython(pid int, r *resolution) error {
 	bases, err := s.threadBases(pid)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Session) threadBases(pid int) (bases []uint64, err error) {
 	return bases, nil
 }
 
-// hookPython numbers the contexts of a process from now on. It returns what stands in the way.
+// hookPython numbers the contexts of a process from now on. It returns what prevents that.
 func (s *Session) hookPython(pid int, f *pythonFound) []recording.Missing {
 	if f.copies == nil {
 		return f.missing
@@ -83,7 +83,7 @@ func (s *Session) hookPython(pid int, f *pythonFound) []recording.Missing {
 	return nil
 }
 
-// hookPythonLater does so beside the recording: the kernel takes its time.
+// hookPythonLater does the same beside the recording, because the kernel takes time.
 func (s *Session) hookPythonLater(pid int, f pythonFound) {
 	if f.copies == nil && f.missing == nil {
 		return
@@ -91,8 +91,8 @@ func (s *Session) hookPythonLater(pid int, f pythonFound) {
 	s.workers.Go(func() { s.python.note(s.hookPython(pid, &f)...) })
 }
 
-// followPython describes Python processes that were forked, and ends the numbering of those
-// that have ended or that it costs too much.
+// followPython examines Python processes that were forked. It ends the numbering in processes that have ended, and
+// in those that it costs too much.
 func (s *Session) followPython(ended []uint32) {
 	d := &s.decoder.python
 	for _, pid := range d.forks {
@@ -110,5 +110,5 @@ func (s *Session) followPython(ended []uint32) {
 	d.forks, d.spent = d.forks[:0], d.spent[:0]
 }
 
-// missingContexts says what is not known of the tasks of Python.
+// missingContexts says what is not known about Python's tasks.
 func missingContexts(why string) recording.Missing { return missingFact("contexts", why) }

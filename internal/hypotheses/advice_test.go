@@ -10,7 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Advice names what the service's own runtime and database have, and nothing that does harm or cannot be done there.
+// Advice names what the service's own runtime and database offer, and nothing that does harm or cannot be done
+// there.
 func TestAdviceIsOfTheRuntime(t *testing.T) {
 	for _, x := range []struct{ of, runtime, says, not string }{
 		{"held-while-waiting/supported", "python", "pg_stat_activity (state 'idle in transaction')", "idle_in_transaction_session_timeout"},
@@ -32,7 +33,7 @@ func TestAdviceIsOfTheRuntime(t *testing.T) {
 	}
 }
 
-// findingOf is what a hypothesis finds in one of its recordings, after a change of the text.
+// findingOf returns what a hypothesis finds in one of its recordings, after the text is changed.
 func findingOf(t *testing.T, of string, change func(string) string) diagnosis.Finding {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + of + ".txt")
@@ -52,7 +53,7 @@ func findingOf(t *testing.T, of string, change func(string) string) diagnosis.Fi
 	return diagnosis.Finding{}
 }
 
-// A file of whose name nothing but an identifier is known has none to show.
+// If nothing but an identifier is known of a file's name, the finding shows no name.
 func TestAFileWithoutANameIsNotCalledByBraces(t *testing.T) {
 	f := findingOf(t, "page-fault/file-supported", func(text string) string { return strings.Replace(text, "name=orders.db", "name={}", 1) })
 	said := f.Title
@@ -64,7 +65,7 @@ func TestAFileWithoutANameIsNotCalledByBraces(t *testing.T) {
 	}
 }
 
-// A release says which process took over, when, and what requests do longer, in words.
+// A finding about a release says in words which process took over, when, and what takes longer in requests.
 func TestAReleaseSaysWhoTookOverAndWhen(t *testing.T) {
 	f := findingOf(t, "release/supported", func(text string) string { return text })
 	for _, want := range []string{"the new process ", "(pid ", " s into the recording", "the extra time is mostly waiting for a peer to answer"} {
@@ -74,8 +75,8 @@ func TestAReleaseSaysWhoTookOverAndWhen(t *testing.T) {
 	}
 }
 
-// Each of the first 36 of 80 calls takes 25 ms, of which it waits 20 ms for a peer as later ones do: what it takes
-// longer is computing.
+// Each of the first 36 of 80 calls takes 25 ms. It waits 20 ms for a peer, as later calls do, so the extra time is
+// computing.
 func TestAYoungProcessIsSlowByWhatIsMore(t *testing.T) {
 	s := called(newScenario(recording.RuntimePython), 80, func(t *thread, i int) {
 		if i < 36 {
@@ -102,7 +103,7 @@ func TestAYoungProcessIsSlowByWhatIsMore(t *testing.T) {
 	t.Error("no cold start was found: ", say(d, "cold-start"))
 }
 
-// The JVM starts programs through a launcher; what a child is called before it runs one is the thread's name.
+// The JVM starts programs through a launcher. Until a child runs a program, its name is that of the thread.
 func TestTheProgramBehindALauncherIsNamed(t *testing.T) {
 	for _, x := range []struct{ comm, exe, want string }{
 		{"jspawnhelper", "convert", "convert"},

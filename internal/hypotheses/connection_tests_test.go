@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A pool tries its connection before each use. That takes 900 us, and 20 ms every fourth time, as the peer has to wait for a
-// processor then: so the next call would.
+// A pool tests its connection before each use. A test takes 900 us, but 20 ms every fourth time, because the peer
+// then has to wait for a processor. The next call would wait for it as well, so that time is not saved.
 func TestTryingAConnectionCostsWhatItTakesAsARule(t *testing.T) {
 	tl, err := build.Recording(done(serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
 		took := recording.Time(900)

@@ -7,7 +7,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// A thread that is named as others of its process are is no pool by itself; threads that have the program's name have none of their own.
+// A thread that is named like others of its process is not a pool by itself. Threads that have the program's name
+// have no name of their own.
 func TestOneOfThreadsThatAreNamedAlike(t *testing.T) {
 	for name, c := range map[string]struct {
 		names []string

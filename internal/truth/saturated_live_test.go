@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// mostUnknown is how much of the time of a saturated service of Go may have no known cause.
+// mostUnknown is the largest share of a saturated Go service's time that may have no known cause.
 const mostUnknown = 0.05
 
-// TestSaturatedGo records a service of Go that has no processor time to spare: goroutines that could run are taken
-// off their threads by others, by the collector, by a lock that they let go, and by system calls that took long. They
-// wait for a processor then, or for the collector.
+// TestSaturatedGo records a Go service that has no processor time to spare. Goroutines that could run are taken off
+// their threads by other goroutines, by the collector, when they release a lock, and after long system calls. They
+// then wait for a processor or for the collector.
 func TestSaturatedGo(t *testing.T) {
 	sc := scenario{name: "64 at once make garbage", runtime: golang(), plan: plan{calls: 1, flow: "garbage"}, workers: 64, alone: true}
 	try := sc.trying(t)

@@ -13,38 +13,36 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// NodeAsync says where a Node process keeps the async ids of its main thread: four
-// doubles at Address: execution id, trigger id, last id given out, default trigger.
-// The address is fixed for the life of the process.
+// NodeAsync says where a Node process keeps the async ids of its main thread: four doubles at Address. They are the
+// execution id, the trigger id, the last id given out and the default trigger. The address is fixed for the life of
+// the process.
 type NodeAsync struct {
 	Address uint64
-	// Others counts the tables of worker threads that were passed over on the way;
-	// the search ends at the main thread's.
+	// Others counts the tables of worker threads that the search passed over. The search ends at the main thread's
+	// table.
 	Others int
 }
 
 // maxNodeScan bounds one search.
 const maxNodeScan = time.Second
 
-// nodeStartup is the age up to which a process without async ids is taken for one
-// that is still starting.
+// nodeStartup is the age up to which a process without async ids is assumed to be still starting.
 const nodeStartup = 30 * time.Second
 
-// NodeFinder looks for the async ids of one process. Making it reads the symbols of
-// the executable once; each Find is then only a scan, so that a process which has
-// just started can be asked again. The process runs on meanwhile. After an exec a
-// new finder is needed.
+// NodeFinder looks for the async ids of one process. Making one reads the symbols of the executable once. Each Find
+// is then only a scan, so a process that has just started can be searched again. The process keeps running
+// meanwhile. After an exec a new finder is needed.
 type NodeFinder struct {
 	pid    int
 	memory memory
 	vtable nodeVtables
 }
 
-// nodeVtables are the words with which objects of Node's classes begin.
+// nodeVtables are the vtable pointers with which objects of Node's classes begin.
 type nodeVtables struct{ asyncHooks, environment, doubles, words uint64 }
 
-// NewNodeFinder prepares to search a process. It fails with ErrUnsupported where
-// the executable does not export what is needed.
+// NewNodeFinder prepares to search a process. It fails with ErrUnsupported if the executable does not export the
+// symbols that are needed.
 func (known *Files) NewNodeFinder(pid int) (*NodeFinder, error) {
 	f := &NodeFinder{pid: pid}
 	symbols, err := known.loadedImage(pid, nodeKind())
@@ -60,8 +58,8 @@ func (known *Files) NewNodeFinder(pid int) (*NodeFinder, error) {
 	return f, nil
 }
 
-// vtables takes the addresses of virtual tables from their symbols: an object points
-// past the two words that precede the first entry.
+// vtables takes the addresses of virtual tables from their symbols. An object points past the two words that
+// precede the first entry.
 func vtables(symbols image) (nodeVtables, error) {
 	var v nodeVtables
 	for name, to := range map[string]*uint64{
@@ -85,9 +83,8 @@ func (f *NodeFinder) Close() error {
 	return nil
 }
 
-// Find scans the memory of the process, for a second at most. It fails with
-// ErrNotReady while Node is starting, and with ErrUnsupported where no table is the
-// main thread's.
+// Find scans the memory of the process, for a second at most. It fails with ErrNotReady while Node is starting, and
+// with ErrUnsupported if no table belongs to the main thread.
 func (f *NodeFinder) Find() (NodeAsync, error) {
 	found, err := f.find()
 	if err != nil {
@@ -108,7 +105,7 @@ func (f *NodeFinder) find() (NodeAsync, error) {
 	late := func() bool { return time.Now().After(deadline) }
 	onStack := f.stackWords(maps)
 	var result NodeAsync
-	var maybe uint64 // on the stack, but seldom
+	var maybe uint64 // found on the stack, but less than surelyOnStack times
 	var most int
 	var scanned int64
 	for _, m := range maps {
@@ -153,13 +150,14 @@ func heapFirst(m mapping) int {
 	return 1
 }
 
-// surelyOnStack is how often the address of its own Environment is on the main thread's stack at least: 13 and 15 times with
-// Node 20, in a callback and at rest. That of a worker that it made may have been left there.
+// surelyOnStack is how often the address of its own Environment is at least on the main thread's stack: with Node
+// 20 it is there 13 times in a callback and 15 times at rest. The address of a worker's Environment may have been
+// left there when the main thread made the worker.
 const surelyOnStack = 4
 
-// stackWords counts how often a word is on the main thread's stack, up to what is sure: every function of
-// Node's loop is called with the address of its Environment, and workers have their
-// own stacks. Where an object lies says less, for workers may share the heap.
+// stackWords counts how often a word is on the main thread's stack, up to surelyOnStack. Every function of Node's
+// loop is called with the address of its Environment, and workers have their own stacks. The place of an object in
+// memory says less, because workers may share the heap.
 func (f *NodeFinder) stackWords(maps []mapping) func(word uint64) int {
 	return func(word uint64) (n int) {
 		for _, m := range maps {
@@ -171,9 +169,9 @@ func (f *NodeFinder) stackWords(maps []mapping) func(word uint64) int {
 	}
 }
 
-// asyncIDs checks what looks like a node::AsyncHooks at an address. Its first
-// members are buffers: a stack of ids (doubles), counters (words), and the async ids
-// (doubles); each is vtable, isolate, count, offset, address.
+// asyncIDs checks whether a node::AsyncHooks is at an address. Its first members are buffers: a stack of ids
+// (doubles), counters (words), and the async ids (doubles). Each buffer consists of vtable, isolate, count, offset,
+// address.
 func (f *NodeFinder) asyncIDs(at uint64) (address, environment uint64, ok bool) {
 	const members, word = 50, 8
 	var kinds string
@@ -201,7 +199,7 @@ func (f *NodeFinder) asyncIDs(at uint64) (address, environment uint64, ok bool) 
 	return address, environment, address != 0 && environment != 0 && f.plausible(address)
 }
 
-// plausible checks the four doubles: whole numbers, and at least one id given out.
+// plausible checks the four doubles: they are whole numbers, and at least one id has been given out.
 func (f *NodeFinder) plausible(address uint64) bool {
 	const execution, trigger, last, preset = 0, 1, 2, 3
 	var v [4]float64

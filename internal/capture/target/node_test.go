@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The ids found must be those that the program itself reports; 20 workers are more
-// than glibc has arenas, so that some share the main thread's heap.
+// The ids found must be those that the program itself reports. 20 workers are more than glibc has arenas, so some
+// of them share the main thread's heap.
 func TestNodeAsync(t *testing.T) {
 	for _, workers := range []string{"0", "20"} {
 		t.Run(workers+" workers", func(t *testing.T) {
@@ -38,8 +38,8 @@ func TestNodeAsync(t *testing.T) {
 	}
 }
 
-// A process that has just been started is asked again until it is ready, and must
-// never give another address than later.
+// A process that has just started is searched again until it is ready. The address found first must be the same as
+// later.
 func TestNodeAsyncFromTheStart(t *testing.T) {
 	cmd := exec.Command(nodePath(t), "-e", "setInterval(() => {}, 1000)")
 	if err := cmd.Start(); err != nil {
@@ -62,7 +62,7 @@ func TestNodeAsyncFromTheStart(t *testing.T) {
 	}
 }
 
-// retry asks until the answer is not "not yet".
+// retry repeats a search until the answer is not "not yet".
 func retry[T any](t *testing.T, ask func() (T, error)) (T, error) {
 	t.Helper()
 	for range 10_000 {
@@ -83,8 +83,7 @@ func TestNodeAsyncOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// The file holds the first bytes of each function where the offsets say, as the
-// memory of the process does.
+// At the offsets found, the file contains the same first bytes of each function as the memory of the process.
 func TestNodeBoundaries(t *testing.T) {
 	pid, _ := startNode(t, "testdata/ids.js", "0")
 	probes, err := new(Files).NodeBoundaries(pid)
@@ -124,7 +123,7 @@ func TestNodeBoundaries(t *testing.T) {
 	}
 }
 
-// V8 says how it tells objects apart, and where it has moved them.
+// V8 exports how it distinguishes objects, and where it has moved them.
 func TestTypesOfV8(t *testing.T) {
 	pid, _ := startNode(t, "testdata/ids.js", "0")
 	found, err := new(Files).NodeResolves(pid)

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// builtins finds code that V8 was compiled with, in files from which the symbols of it were
-// stripped, as distributions do. Two tables of V8 tell where it is, and each proves itself:
+// builtins finds the code of V8's builtins in files from which its symbols were stripped, as distributions do. Two
+// tables of V8 show where the code is, and each can be verified:
 //
-//   - that of names, `builtin_metadata` of src/builtins/builtins.cc: one entry of three words
-//     for each builtin, the first of which points to its name; and
-//   - that of places, behind the three hashes with which the blob of data begins to which
-//     v8::internal::DefaultEmbeddedBlobData() points (src/snapshot/embedded/embedded-data.h,
-//     LayoutDescription): for each builtin, in the same order, first the offset of its code and
-//     its length, in bytes, each 4 bytes long. How long an entry is differs between versions: 28
-//     bytes in Node 18, 32 in 20, 12 in 22. It is as long as makes all code lie apart.
+//   - The table of names, `builtin_metadata` of src/builtins/builtins.cc, has one entry of three words for each builtin.
+//     The first word points to the builtin's name.
+//   - The table of places follows the three hashes at the beginning of the data blob to which
+//     v8::internal::DefaultEmbeddedBlobData() points (src/snapshot/embedded/embedded-data.h, LayoutDescription). It has
+//     one entry for each builtin, in the same order. An entry begins with the offset of the builtin's code and its
+//     length, in bytes, each 4 bytes long. The size of an entry differs between versions: 28 bytes in Node 18, 32 in 20,
+//     12 in 22. The right size is the one with which no code overlaps.
 type builtins struct {
 	image   image
 	file    *elf.File
@@ -29,15 +29,15 @@ type builtins struct {
 }
 
 const (
-	builtinName   = 24   // bytes of an entry of the table of names
+	builtinName   = 24   // bytes of an entry in the table of names
 	builtinHashes = 24   // bytes before the table of places
-	builtinPlaces = 48   // bytes that an entry of that may have at most
+	builtinPlaces = 48   // most bytes that an entry of that table may have
 	maxBuiltins   = 4096 // there are 2,054 in Node 18, and 2,304 in 22
 	minBuiltins   = 500
 	maxName       = 128
 )
 
-// address is that of a builtin's code, by its name.
+// address returns the address of a builtin's code, by the builtin's name.
 func (b builtins) address(name string) (uint64, error) {
 	index, count, err := b.index(name)
 	if err != nil {
@@ -93,7 +93,7 @@ func placeOf(table []byte, index, count int) (uint64, bool) {
 	return 0, false
 }
 
-// index is which builtin has a name, and how many there are.
+// index returns the index of the builtin with a name, and how many builtins there are.
 func (b builtins) index(name string) (index, count int, err error) {
 	slot, err := b.slot(name)
 	if err != nil {
@@ -161,7 +161,7 @@ func (b builtins) data() []*elf.Section {
 	return all
 }
 
-// name is the name of a builtin at an address, "" if there is none.
+// name returns the name of a builtin at an address, "" if there is none.
 func (b builtins) name(address uint64) string {
 	at, ok := b.image.fileOffset(address)
 	if !ok {
@@ -178,8 +178,8 @@ func (b builtins) name(address uint64) string {
 	return string(text[:end])
 }
 
-// words reads the 8-byte words in a span of addresses as they are where the file was loaded at
-// the addresses that it names; 0 outside.
+// words reads the 8-byte words in a span of addresses, as they are if the file is loaded at the addresses that it
+// names; 0 outside the file.
 func (b builtins) words(span extent) (func(at uint64) uint64, error) {
 	moved := map[uint64]uint64{}
 	err := b.relocated(func(at, value uint64) {
@@ -201,10 +201,10 @@ func (b builtins) words(span extent) (func(at uint64) uint64, error) {
 	}, err
 }
 
-// relocated visits the words that hold an address of the file itself, where it may be loaded
-// anywhere, with these addresses.
+// relocated visits the words that contain an address within the file itself, with these addresses. Files that can
+// be loaded anywhere list such words.
 func (b builtins) relocated(visit func(at, value uint64)) error {
-	const entry = 24 // bytes of an Elf64_Rela: where, of what kind, what is added
+	const entry = 24 // bytes of an Elf64_Rela: place, kind, addend
 	for _, s := range b.file.Sections {
 		if s.Type != elf.SHT_RELA {
 			continue
@@ -225,7 +225,7 @@ func eachWord(s *elf.Section, visit func(at, value uint64)) error {
 	return eachChunk(s, 8, func(at uint64, word []byte) { visit(s.Addr+at, binary.LittleEndian.Uint64(word)) })
 }
 
-// eachChunk visits pieces of one size of a section, with their offsets.
+// eachChunk visits a section in pieces of one size, with their offsets.
 func eachChunk(s *elf.Section, size int, visit func(at uint64, piece []byte)) error {
 	from, block, at := s.Open(), make([]byte, blockSize/size*size), uint64(0)
 	for {
@@ -243,11 +243,11 @@ func eachChunk(s *elf.Section, size int, visit func(at uint64, piece []byte)) er
 	}
 }
 
-// endbr64 begins functions in files made for control-flow enforcement; x86asm does not know it.
+// endbr64 begins functions in files that were built for control-flow enforcement; x86asm does not know it.
 var endbr64 = []byte{0xf3, 0x0f, 0x1e, 0xfa}
 
-// returned is the address that an exported function without arguments returns, which does no
-// more than that.
+// returned finds the address that an exported function returns. The function has no arguments and does nothing
+// else.
 func (b builtins) returned(function string) (uint64, error) {
 	unknown := fmt.Errorf("%w: what %s returns is not known", ErrUnsupported, function)
 	pc := b.image.values[function]
@@ -283,7 +283,7 @@ func (b builtins) returned(function string) (uint64, error) {
 	}
 }
 
-// assigned is what an instruction gives the register rax, 0 if that is not known.
+// assigned returns the value that an instruction gives the register rax, 0 if that is not known.
 func (b builtins) assigned(in x86asm.Inst, rax, next uint64) (uint64, error) {
 	if value, ok := in.Args[1].(x86asm.Imm); ok && in.Op == x86asm.MOV {
 		return uint64(value), nil
@@ -293,7 +293,7 @@ func (b builtins) assigned(in x86asm.Inst, rax, next uint64) (uint64, error) {
 		return 0, nil
 	}
 	base, known := map[x86asm.Reg]uint64{x86asm.RIP: next, x86asm.RAX: rax}[from.Base]
-	at := base + uint64(int64(int32(from.Disp))) // x86asm does not extend its sign
+	at := base + uint64(int64(int32(from.Disp))) // x86asm does not sign-extend it
 	switch {
 	case !known:
 		return 0, nil

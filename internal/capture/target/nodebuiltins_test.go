@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// V8's own tables lead to the code to which the symbols do that distributions strip.
+// V8's own tables lead to the same code as the symbols that distributions strip.
 func TestBuiltinsAreWhereSymbolsSay(t *testing.T) {
 	pid, _ := startNode(t, "testdata/ids.js", "0")
 	image, err := new(Files).loadedImage(pid, nodeKind())
@@ -37,9 +37,9 @@ func TestBuiltinsAreWhereSymbolsSay(t *testing.T) {
 
 func TestPlacesOfBuiltins(t *testing.T) {
 	for what, test := range map[string]struct {
-		words  []uint32 // of an entry each
+		words  []uint32 // of the entries, one after another
 		length int      // bytes of an entry
-		want   uint64   // offset of the code of the third; 0: not known
+		want   uint64   // offset of the third builtin's code; 0: not known
 	}{
 		"offset and length":        {[]uint32{0, 40, 64, 60, 128, 10}, 8, 128},
 		"not in order":             {[]uint32{0, 40, 0, 128, 10, 0, 64, 60, 0}, 12, 64},

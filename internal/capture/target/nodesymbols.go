@@ -15,8 +15,8 @@ type NodeProbes struct {
 	CheckImmediate uint64 // file offset of node::Environment::CheckImmediate
 }
 
-// NodeBoundaries finds the probe points of a running Node process. It fails with
-// ErrUnsupported where they are not exported.
+// NodeBoundaries finds the probe points of a running Node process. It fails with ErrUnsupported if they are not
+// exported.
 func (f *Files) NodeBoundaries(pid int) (NodeProbes, error) {
 	image, err := f.loadedImage(pid, nodeKind())
 	if err != nil {
@@ -37,36 +37,37 @@ func (f *Files) NodeBoundaries(pid int) (NodeProbes, error) {
 	return probes, nil
 }
 
-// NodePromises is where in Node's code those go on who wait, by offsets in the file.
+// NodePromises says where in Node's code waiting tasks continue, as offsets in the file.
 type NodePromises struct {
 	File     CodeFile
-	Resolves []uint64 // what calls the resolve function of a promise that was made with new; and what the runtime's own code calls
-	FileDone []uint64 // the functions node::fs::After...(uv_fs_t *), which call back what waits for something to be done with a file, as far as they are exported
-	WorkDone uint64   // what ends other work of the thread pool, of a uv_work_t, before its callback; 0: not exported
+	Resolves []uint64 // the code behind the resolve function of a promise made with new, and the function that the runtime's own code calls
+	FileDone []uint64 // the functions node::fs::After...(uv_fs_t *), which call back after a file operation, as far as they are exported
+	WorkDone uint64   // the function that ends other work of the thread pool (a uv_work_t), before its callback; 0: not exported
 	Ports    NodePorts
 	Types    V8Types
-	Moved    uint64 // where V8 has moved what is new; 0: not exported
+	Moved    uint64 // where V8 has just moved new objects; 0: not exported
 }
 
-// V8Types are how V8 tells objects apart, as it says itself for debuggers: by the numbers of their types. Zero if it does not.
+// V8Types are the numbers of types by which V8 distinguishes objects. V8 itself exports them for debuggers. All are
+// zero if it does not.
 type V8Types struct {
 	Promise    uint32
 	Async      uint32 // an async function that waits
 	Generator  uint32 // an async generator
-	Capability uint32 // of a promise: what is given to whoever is to resolve it
-	Oddball    uint32 // undefined, and its like
-	Context    uint32 // where in a function its context is, in bytes
+	Capability uint32 // of a promise: the object given to the code that is to resolve it
+	Oddball    uint32 // undefined and similar values
+	Context    uint32 // offset of the context in a function, in bytes
 }
 
-// NodePorts is where in Node's code messages go to other threads and come from them; 0: not exported.
+// NodePorts says where in Node's code messages go to other threads and come from them; 0: not exported.
 type NodePorts struct {
-	Posts uint64 // node::worker::MessagePort::PostMessage, of a port that a message is sent by
-	Wakes uint64 // OnMessage, of one that is said to have some
-	Takes uint64 // ReceiveMessage, of one that is asked for the next, if there is one
+	Posts uint64 // node::worker::MessagePort::PostMessage, of the port that sends a message
+	Wakes uint64 // OnMessage, of a port that is notified of messages
+	Takes uint64 // ReceiveMessage, of a port that is asked for the next message, if there is one
 }
 
-// NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported
-// where what a promise made with new calls is not found, neither by a symbol nor in V8's own tables.
+// NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported if the code
+// behind the resolve function of a promise made with new is found neither by a symbol nor in V8's own tables.
 func (f *Files) NodeResolves(pid int) (NodePromises, error) {
 	const (
 		byScript  = "PromiseCapabilityDefaultResolve"
@@ -101,7 +102,7 @@ func (f *Files) NodeResolves(pid int) (NodePromises, error) {
 		}
 	}
 	moved := image.values[collected]
-	if moved == 0 { // newer ones do not export it
+	if moved == 0 { // newer versions do not export it
 		if moved, err = localSymbol(file, collected); err != nil {
 			return NodePromises{}, fmt.Errorf("find where process %d moves objects: %w", pid, err)
 		}
@@ -126,7 +127,7 @@ func (f *Files) NodeResolves(pid int) (NodePromises, error) {
 	return found, nil
 }
 
-// v8Types reads how V8 tells objects apart.
+// v8Types reads the numbers by which V8 distinguishes objects.
 func v8Types(i image, file io.ReaderAt) V8Types {
 	var types V8Types
 	for name, to := range map[string]*uint32{

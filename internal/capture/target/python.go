@@ -9,35 +9,34 @@ import (
 	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// PythonLayout says where threads of a Python process keep the context that their code runs
-// in. The offsets are the same for the processes that it forks.
+// PythonLayout says where threads of a Python process keep the context that their code runs in. The offsets are the
+// same in the processes that it forks.
 type PythonLayout struct {
-	State   int // from a thread's pointer, as of the segment register FS, to the pointer to its state
+	State   int // from a thread's pointer (segment register FS) to the pointer to its state
 	Context int // of the current context in that state
 }
 
-// The words that are looked at: below the thread pointer are the thread-local variables of
-// what was loaded with the program; in glibc's own descriptor above it are the values of
-// the first pthread keys.
+// The words that are examined. Below the thread pointer are the thread-local variables of what was loaded with the
+// program. Above it is glibc's own descriptor, which contains the values of the first pthread keys.
 const (
 	pythonLocals   = 16 << 10
-	pthreadKeys    = 0x310 // of glibc's struct pthread: a sequence number and the value, by key
+	pthreadKeys    = 0x310 // in glibc's struct pthread: a sequence number and the value, by key
 	pthreadKeySize = 16
 	pthreadKeysIn  = 32
-	stateWords     = 96 // of a thread's state; that it is one, and its context, show within
+	stateWords     = 96 // of a thread's state: the words that identify it, and its context, are among these
 )
 
 // pythonFinder looks for the states of the threads of one process.
 type pythonFinder struct {
 	memory memory
-	states map[int]int         // by place: of how many threads the state is there
-	within map[int]map[int]int // by place, by offset: in how many of these states a context is there
+	states map[int]int         // by place: for how many threads it leads to the state
+	within map[int]map[int]int // by place and offset: in how many of these states there is a context
 }
 
-// FindPython looks for the layout of a Python process in its memory, given the thread
-// pointers of some of its threads. What is found proves itself: a state holds the pointer of
-// its thread, and an object there says that its type is that of contexts. It fails with
-// ErrNotReady while no thread has run anything in a context, which may be for ever.
+// FindPython looks for the layout of a Python process in its memory, given the thread pointers of some of its
+// threads. What it finds can be verified: a state contains the pointer of its thread, and an object in it has the
+// type of contexts. FindPython fails with ErrNotReady while no thread has run anything in a context, which may be
+// for ever.
 func (f *Files) FindPython(pid int, bases []uint64) (PythonLayout, error) {
 	m, err := openMemory(pid)
 	if err != nil {
@@ -61,8 +60,8 @@ func (f *Files) FindPython(pid int, bases []uint64) (PythonLayout, error) {
 	return l, nil
 }
 
-// usesAsyncio reports whether a process has loaded asyncio, or may have it built in. Others
-// need not be searched.
+// usesAsyncio reports whether a process has loaded asyncio, or may have it built in. Other processes need not be
+// searched.
 func (f *Files) usesAsyncio(pid int) bool {
 	text, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil || strings.Contains(string(text), "/_asyncio.") {
@@ -75,7 +74,7 @@ func (f *Files) usesAsyncio(pid int) bool {
 // builtInAsyncio is exported by a Python with asyncio built in.
 const builtInAsyncio = "PyInit__asyncio"
 
-// thread looks where one thread keeps its state.
+// thread looks for the places where one thread keeps its state.
 func (f *pythonFinder) thread(base uint64) {
 	see := func(place int, state uint64) {
 		words, ok := f.state(state, base)
@@ -89,7 +88,7 @@ func (f *pythonFinder) thread(base uint64) {
 					f.within[place] = map[int]int{}
 				}
 				f.within[place][8*i]++
-				break // what follows may be no part of the state
+				break // what follows may not belong to the state
 			}
 		}
 	}
@@ -106,9 +105,9 @@ func (f *pythonFinder) thread(base uint64) {
 	}
 }
 
-// state reads what may be the state of a thread: it holds the thread's pointer, by which
-// Python knows threads. What is next to where that points to holds it as well, and is none;
-// a state that is part of a library may lie a few pages off.
+// state reads what may be the state of a thread: it contains the thread's pointer, by which Python identifies
+// threads. The memory around the place that this pointer points to also contains it, but is no state. A state that
+// is part of a library may lie only a few pages off.
 func (f *pythonFinder) state(at, base uint64) ([]uint64, bool) {
 	const lowest, highest = 1 << 16, 1 << 47
 	if at%8 != 0 || at < lowest || at >= highest || at+8*stateWords > base && at < base+pageSize {
@@ -124,13 +123,13 @@ func (f *pythonFinder) state(at, base uint64) ([]uint64, bool) {
 	return words, holds
 }
 
-// isContext reports that an object is a context, by the name of its type.
+// isContext reports whether an object is a context, by the name of its type.
 func (f *pythonFinder) isContext(at uint64) bool {
 	return f.typeName(at, pythonType, pythonTypeName) || f.typeName(at, pythonFreeType, pythonFreeTypeName)
 }
 
-// Where objects keep their type, and types their name: with the interpreter's lock, and in
-// builds without.
+// Offsets of the type in an object, and of the name in a type: in builds with the interpreter's lock, and in builds
+// without it.
 const (
 	pythonType, pythonTypeName         = 8, 24
 	pythonFreeType, pythonFreeTypeName = 24, 40
@@ -150,10 +149,9 @@ func (f *pythonFinder) typeName(at uint64, typeAt, nameAt uint64) bool {
 	return false
 }
 
-// layout is what most threads agree on, of the places that lead to a context: others may
-// happen to lead to something that holds the pointer of the thread. The value of a key is
-// preferred: a thread-local variable may say which thread has the interpreter, and is empty
-// while a thread waits.
+// layout chooses the place that most threads agree on, among those that lead to a context: others may lead by
+// chance to something that contains the thread's pointer. The value of a pthread key is preferred: a thread-local
+// variable may be the one that says which thread has the interpreter, and that is empty while a thread waits.
 func (f *pythonFinder) layout() (l PythonLayout, ok bool) {
 	for place := range f.within {
 		key, most := place > 0, l.State > 0

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// A loop that has run a task is found to keep its context where a word of its state leads to
-// one; what copies contexts is found in every Python there is here.
+// In a loop that has run a task, the context is found through a word of the thread's state. The function that
+// copies contexts is found in every Python that is installed here.
 func TestPythonContexts(t *testing.T) {
 	const program = `import asyncio, threading
 async def main():
@@ -44,7 +44,7 @@ asyncio.run(main())`
 	}
 }
 
-// A program that has run nothing in a context is asked again later.
+// For a program that has run nothing in a context, the search is to be repeated later.
 func TestPythonWithoutContexts(t *testing.T) {
 	pid, line := start(t, "python3", "-c", "import threading, time; print(threading.get_ident(), flush=True); time.sleep(60)")
 	var base uint64
@@ -56,9 +56,8 @@ func TestPythonWithoutContexts(t *testing.T) {
 	}
 }
 
-// The state of the main thread is part of the library, and that may be mapped next to the
-// thread's own variables. What holds the thread's pointer there because it is the thread's
-// descriptor is no state.
+// The state of the main thread is part of the library, which may be mapped next to the thread's own variables. The
+// thread's descriptor also contains the thread's pointer, but is no state.
 func TestPythonStateBesideItsThread(t *testing.T) {
 	m, err := openMemory(os.Getpid())
 	if err != nil {
@@ -67,7 +66,7 @@ func TestPythonStateBesideItsThread(t *testing.T) {
 	defer m.close()
 	words := make([]uint64, 2000)
 	at := func(i int) uint64 { return uint64(uintptr(unsafe.Pointer(&words[i]))) }
-	base := at(1500) // as a descriptor does, it begins with its own address
+	base := at(1500) // like a descriptor, it begins with its own address
 	words[1500], words[320] = base, base
 	f := pythonFinder{memory: m}
 	for i, want := range map[int]bool{300: true, 1500 - stateWords: false, 1490: false, 1500: false, 1600: false} {
@@ -77,7 +76,7 @@ func TestPythonStateBesideItsThread(t *testing.T) {
 	}
 }
 
-// Where items are put into a SimpleQueue and taken out is found in every Python there is here,
+// The places where items are put into a SimpleQueue and taken out are found in every Python that is installed here,
 // once the module is loaded.
 func TestPythonQueues(t *testing.T) {
 	home, _ := os.UserHomeDir()

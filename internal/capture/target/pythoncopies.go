@@ -13,11 +13,11 @@ import (
 type PythonCopies struct {
 	File    CodeFile
 	Returns []uint64 // in the file: the instructions that return a copy, or something else
-	Type    uint64   // address of the type of contexts in the process: what is of it is a copy
+	Type    uint64   // address of the type of contexts in the process: a returned object of this type is a copy
 }
 
-// FindPythonCopies finds them. It fails with ErrUnsupported where they are not exported, or
-// where not all who copy contexts call that function.
+// FindPythonCopies finds these places. It fails with ErrUnsupported if they are not exported, or if not all code
+// that copies contexts calls that function.
 func (f *Files) FindPythonCopies(pid int) (PythonCopies, error) {
 	const function, object = "PyContext_CopyCurrent", "PyContext_Type"
 	found, err := f.loadedImage(pid, imageKind{"Python", pythonLibrary})
@@ -50,18 +50,18 @@ func pythonLibrary(name string) bool {
 	return strings.HasPrefix(base, "libpython") && strings.Contains(base, ".so")
 }
 
-// maxInstructions bounds how much of a function is taken apart.
+// maxInstructions bounds how many instructions of a function are decoded.
 const maxInstructions = 1000
 
-// ways are those through the code of a C function, by addresses in the file's own terms, and
-// through functions that are not exported and to which it jumps at its end.
+// ways are the paths through the code of a C function, and through functions to which it jumps at its end and which
+// are not exported. Addresses are those that the file itself uses.
 type ways struct {
 	seen    map[uint64]bool // instructions
-	calls   map[uint64]bool // functions that are called, so far as that is direct
-	returns []uint64        // instructions that return, by where they are in the file
+	calls   map[uint64]bool // functions that are called directly
+	returns []uint64        // instructions that return, as offsets in the file
 }
 
-// waysOf follows them. Where the ends of functions are is not known.
+// waysOf follows these paths. It is not known where functions end.
 func waysOf(in image, function uint64) (ways, error) {
 	w := ways{seen: map[uint64]bool{}, calls: map[uint64]bool{}}
 	if err := in.onlyX86(); err != nil {
@@ -109,7 +109,7 @@ func waysOf(in image, function uint64) (ways, error) {
 	return w, nil
 }
 
-// instructionAt decodes one instruction, and says where in the file it is.
+// instructionAt decodes one instruction, and returns its offset in the file.
 func instructionAt(file io.ReaderAt, in image, at uint64) (i x86asm.Inst, offset uint64, ok bool) {
 	const longest = 15
 	var code [longest]byte

@@ -14,13 +14,12 @@ import (
 // them out, for probes. Executors keep their work in such queues.
 type PythonQueues struct {
 	File    CodeFile
-	Puts    []uint64 // in the file: where what puts an item in begins; its second argument points at the item
-	Returns []uint64 // in the file: the instructions that return what was taken, or nothing
+	Puts    []uint64 // in the file: the entries of the functions that put an item in; the second argument points at the item
+	Returns []uint64 // in the file: the instructions that return the item taken, or nothing
 }
 
-// FindPythonQueues finds them, in the module of which they are part or where that is built
-// into Python. It fails with ErrNotReady while the process has not loaded it, which may be
-// for ever.
+// FindPythonQueues finds these places in the queue module, or in Python itself if the module is built in. It fails
+// with ErrNotReady while the process has not loaded the module, which may be for ever.
 func (f *Files) FindPythonQueues(pid int) (PythonQueues, error) {
 	q, err := f.findPythonQueues(pid)
 	if err != nil {
@@ -43,7 +42,7 @@ func (f *Files) findPythonQueues(pid int) (q PythonQueues, err error) {
 	if err != nil {
 		return q, err
 	}
-	if _, built := found.values["PyInit__queue"]; within && !built { // else it would be looked for in all of Python, again and again
+	if _, built := found.values["PyInit__queue"]; within && !built { // else all of Python would be searched again and again
 		return q, fmt.Errorf("%w (it has not loaded the module _queue)", ErrNotReady)
 	}
 	m, err := openMemory(pid)
@@ -70,8 +69,8 @@ func (f *Files) findPythonQueues(pid int) (q PythonQueues, err error) {
 	return q, nil
 }
 
-// takenAt is where two functions return that both take an item, each once for an item: one may
-// call what the other one goes on as.
+// takenAt lists where two functions return that both take an item, so that each item is seen once: if the first
+// function calls code that the second one runs through, the returns of the second one are enough.
 func takenAt(in image, get, now uint64) ([]uint64, error) {
 	waits, err := waysOf(in, get)
 	if err != nil {
@@ -89,21 +88,20 @@ func takenAt(in image, get, now uint64) ([]uint64, error) {
 	return slices.Concat(waits.returns, does.returns), nil
 }
 
-// queueModule is part of the name of the module where it is a file.
+// queueModule is part of the module's name if the module is a file of its own.
 const queueModule = "/_queue."
 
-// methodEntry is an entry of a table of methods in C: name, function, flags, documentation.
+// methodEntry is the size of an entry in a table of C methods: name, function, flags, documentation.
 const methodEntry = 32
 
-// maxData bounds what is read of a segment of Python's data, in bytes: its own is a tenth of that.
+// maxData bounds how much of a data segment is read, in bytes: Python's own segment is a tenth of that.
 const maxData = 64 << 20
 
-// takesArguments are the flags of a method that is given its arguments as an array: so are
-// those that put.
+// takesArguments are the flags of a method that gets its arguments as an array, as the methods that put do.
 const takesArguments = 0x82
 
-// queueMethods finds, in the memory of a process, the functions behind the methods of
-// SimpleQueue, by the table that names them: in this order, whatever stands between.
+// queueMethods finds, in the memory of a process, the functions behind the methods of SimpleQueue. It looks for the
+// table that names them one after another, in this order.
 func queueMethods(m memory, in image) (map[string]uint64, bool) {
 	order := []string{"get", "get_nowait", "put", "put_nowait"}
 	for _, load := range in.loads {
@@ -129,7 +127,7 @@ func queueMethods(m memory, in image) (map[string]uint64, bool) {
 	return nil, false
 }
 
-// method is the function of an entry that may be that of a method.
+// method returns the function of a table's entry, if that may be the entry of the named method.
 func (m memory) method(in image, entry []byte, name string) (function uint64, ok bool) {
 	named, function := binary.LittleEndian.Uint64(entry), binary.LittleEndian.Uint64(entry[8:])
 	switch flags := binary.LittleEndian.Uint32(entry[16:]); {
@@ -141,7 +139,7 @@ func (m memory) method(in image, entry []byte, name string) (function uint64, ok
 	return function, true
 }
 
-// holds reports that an address in the process lies within the image.
+// holds reports whether an address in the process lies within the image.
 func (i image) holds(at uint64) bool {
 	for _, p := range i.loads {
 		if from := i.bias + p.Vaddr; at >= from && at < from+p.Memsz {
@@ -151,7 +149,7 @@ func (i image) holds(at uint64) bool {
 	return false
 }
 
-// hasName reports that a string of C stands at an address.
+// hasName reports whether a C string with this name is at an address.
 func (m memory) hasName(at uint64, name string) bool {
 	b := make([]byte, len(name)+1)
 	n, _ := m.mem.ReadAt(b, int64(at))

@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// waiting is a recording of requests of Go that take 12 ms each, every 20 ms, of which they wait 10 for a channel. From one of
-// them on waits for channels are not watched; told: those are seen all the same.
+// waiting is a recording of Go requests that take 12 ms each, one every 20 ms. Each waits 10 ms for a channel. From
+// request number from on, waits for channels are not watched; if told is set, they are recorded all the same.
 func waiting(requests, from int, told bool) []byte {
 	var b strings.Builder
 	b.WriteString(`1ms manifest cpus=2 hooks="sched io sockets arrivals goroutines go-runs go-locks"
@@ -43,7 +43,8 @@ func waiting(requests, from int, told bool) []byte {
 	return []byte(b.String())
 }
 
-// Requests during which goroutines were not watched are left out where that is why much is not known, and enough are left.
+// Requests during which goroutines were not watched are left out if that is why much of their time has no known
+// cause, and if enough other requests remain.
 func TestUnwatchedRequestsAreLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		name           string

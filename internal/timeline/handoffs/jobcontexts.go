@@ -26,7 +26,7 @@ func (h *jobFinder) findQueues() {
 		return
 	}
 	h.shared = map[word]bool{}
-	last := map[word]*job{} // the last job that was woken there
+	last := map[word]*job{} // the last job whose strand was woken there
 	for _, j := range h.inOrder() {
 		if j.by == timeline.None || j.context == 0 || j.made {
 			continue
@@ -51,7 +51,7 @@ func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
 	return r
 }
 
-// madeFor is the request in whose context a loop created a strand, or None.
+// madeFor returns the request in whose context a loop created a strand, or None.
 func (h *jobFinder) madeFor(s timeline.StrandID) timeline.RequestID {
 	th := &h.f.Threads[s]
 	if by := h.f.Strand(th.Creator); h.contexts != nil && by != timeline.None && h.contexts.loops[by] {
@@ -60,7 +60,7 @@ func (h *jobFinder) madeFor(s timeline.StrandID) timeline.RequestID {
 	return timeline.None
 }
 
-// wokenFor is the request in whose context a loop ended a sleep, or None.
+// wokenFor returns the request in whose context a loop ended a sleep, or None.
 func (h *jobFinder) wokenFor(off *timeline.Off) timeline.RequestID {
 	if h.contexts == nil || !timeline.HandedOn(off) || off.Context == recording.NoContext {
 		return timeline.None
@@ -81,8 +81,9 @@ func (h *jobFinder) turnsTo(s timeline.StrandID, off *timeline.Off, r timeline.R
 	return seenFor(h.activity, &job{strand: s, from: off.Woken}, r, h.t.Requests[r].End).last != recording.NoTime
 }
 
-// sharesQueue reports that other strands may have taken the work for which a job's strand was woken or created. For a
-// strand that was created, the place where it waits next shows this, and that it takes from an executor's queue.
+// sharesQueue reports whether other strands may have taken the work for which a job's strand was woken or created.
+// If the strand was created, this shows in two ways: it takes from an executor's queue, or strands share the place
+// where it waits next.
 func (h *jobFinder) sharesQueue(j *job) bool {
 	at := j.word
 	switch {
@@ -94,13 +95,14 @@ func (h *jobFinder) sharesQueue(j *job) bool {
 	return h.shared[word{h.t.Strands[j.strand].Process, at}]
 }
 
-// seenIn says in the contexts of which requests a strand woke others.
+// seenIn says in which requests' contexts a strand woke others.
 type seenIn struct {
 	last  recording.Time // the last time in the context of the given request, before any in another's; NoTime: never
 	other bool           // the first time was in the context of another request
 }
 
-// seenFor looks at the wake-ups that a job's strand made before a time: did it work for this request then?
+// seenFor looks at the wake-ups that a job's strand made before a time, to see whether it then worked for this
+// request.
 func seenFor(h *activity, j *job, r timeline.RequestID, until recording.Time) seenIn {
 	seen := seenIn{last: recording.NoTime}
 	for _, w := range within(h.strands[j.strand].woke, j.from, until, func(w wake) recording.Time { return w.at }) {
@@ -144,16 +146,16 @@ func (h *decisions) byContext(j *job, all []decision) {
 	}
 }
 
-// wentOn reports whether a strand did not wait for work before the request ended for which it had been woken, and
-// made a call since: that call may belong to another request.
+// wentOn reports whether a strand did not wait for work before the end of the request for which it was woken, and
+// has made a call since then. That call may belong to another request.
 func (h *activity) wentOn(j *job) bool {
 	calls, end := h.strands[j.strand].calls, h.t.Requests[j.claim].End
 	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= end })
 	return k < len(calls) && h.sent(calls[k]) < j.to
 }
 
-// wokeLoop is when a strand first woke the loop that had woken it, before a time; NoTime: it did not. The loop may
-// then have given it a task of another request.
+// wokeLoop returns when a strand first woke the loop that had woken it, before a time; NoTime: it did not. The loop
+// may then have given it a task of another request.
 func (h *activity) wokeLoop(j *job, at recording.Time) recording.Time {
 	steps := h.f.Threads[j.by].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })

@@ -30,8 +30,8 @@ func loopAnswers(h *activity) map[timeline.StrandID][]*timeline.Request {
 	return of
 }
 
-// leaves reports a loop that may leave work to threads whose lives are cut into jobs, and that answers in the order in
-// which they wake it.
+// leaves reports whether a strand is a loop that may leave work to threads whose lives are cut into jobs, and that
+// answers in the order in which they wake it.
 func leaves(h *activity, loop timeline.StrandID) bool {
 	switch h.f.Runtime(h.t.Strands[loop].Process) {
 	case recording.RuntimePython, recording.RuntimeNode, recording.RuntimeGo:

@@ -23,24 +23,24 @@ type loopTasks struct {
 	*partList
 	read  map[timeline.StrandID][]loopRead
 	given map[timeline.RequestID]bool
-	right causality.Tallies[recording.ProcessID] // odd: it answered others as such a strand woke it
+	right causality.Tallies[recording.ProcessID] // odd: the loop answered another request when such a strand woke it
 }
 
 // loopRead is a request that a loop has read.
 type loopRead struct {
-	at      recording.Time // its last byte; its first, where that was not seen
+	at      recording.Time // of its last byte; of its first if the last was not seen
 	request timeline.RequestID
 }
 
-// loopTask is what a loop had a strand do.
+// loopTask is work that a loop gave to a strand.
 type loopTask struct {
 	strand   timeline.StrandID
 	request  timeline.RequestID
 	from, to recording.Time // to: when the strand waits for work, or has the next one
-	ends     []result       // since, until then
+	ends     []result       // when the strand woke the loop in that span, and what the loop answered next
 }
 
-// find lists the parts of requests that such threads did.
+// find lists the parts of requests that such threads worked on.
 func (h *loopTasks) find(requests []exchange.Request) {
 	h.right, h.given = causality.Tallies[recording.ProcessID]{}, map[timeline.RequestID]bool{}
 	h.listReads(requests)

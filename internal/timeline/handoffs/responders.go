@@ -16,8 +16,8 @@ import (
 // responders are threads that answer requests which other threads read.
 type responders struct{ *activity }
 
-// find finds for which requests the threads worked that answer what others read. If they also read requests
-// themselves, they handle one after the other, and less evidence is needed.
+// find determines for which requests the threads worked that answer what other threads read. If threads of the
+// process also read requests themselves, they handle one after the other, and less evidence is needed.
 func (h *responders) find() {
 	counts, read, open := causality.Tallies[recording.ProcessID]{}, map[recording.ProcessID]bool{}, h.unanswered()
 	for s := range h.strands {
@@ -42,8 +42,8 @@ func (h *responders) find() {
 	}
 }
 
-// unanswered finds, for each process, since when a request was open that had no answer when the recording ended. What a
-// strand does from then on, after its last answer, may be for that request.
+// unanswered returns, for each process, when the first of the requests was read that had no answer when the
+// recording ended. What a strand does from then on, after its last answer, may be for that request.
 func (h *responders) unanswered() map[recording.ProcessID]recording.Time {
 	since := map[recording.ProcessID]recording.Time{}
 	for i := range h.t.Requests {
@@ -58,8 +58,8 @@ func (h *responders) unanswered() map[recording.ProcessID]recording.Time {
 	return since
 }
 
-// served lists the spans in which a strand served requests, by its answers: from the answer before, or from when the
-// request was read.
+// served lists the spans in which a strand served requests, by its answers. A span begins at the previous answer,
+// or when the request was read if that is later.
 func (h *responders) served(answers []result) []timeline.Stint {
 	var list []timeline.Stint
 	last := h.f.Start
@@ -73,8 +73,8 @@ func (h *responders) served(answers []result) []timeline.Stint {
 	return list
 }
 
-// nested checks the calls of a strand, and the results that it got, up to a time; odd: it does not lie within one of the
-// strand's stints.
+// nested checks the calls of a strand, and the results that it got, up to a time. A call or result is odd if it
+// does not lie within one of the strand's stints.
 func (h *responders) nested(s timeline.StrandID, until recording.Time, tell func(odd bool)) {
 	for _, id := range h.strands[s].calls {
 		c := &h.t.Calls[id]
@@ -95,7 +95,7 @@ func (h *responders) nested(s timeline.StrandID, until recording.Time, tell func
 		calls := h.strands[by].calls
 		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.Off.Woken })
 		if k == 0 || h.t.Calls[calls[k-1]].End < st.Off.Since {
-			continue // nothing that it waited for was answered meanwhile
+			continue // the waker got no answer while the strand waited
 		}
 		r := h.serving.At(s, st.Off.Since)
 		tell(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)

@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goMoved lists what some goroutines read and wrote, in order for each connection: goroutines that let others continue
-// and read outbound connections.
+// goMoved lists what some goroutines read and wrote, in order for each connection. These are the goroutines that
+// read outbound connections and let others continue.
 func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 	wakes := map[timeline.GoroutineKey]bool{}
 	for _, u := range f.Parks.Unparks {
@@ -24,8 +24,9 @@ func goMoved(f *facts.Facts) map[timeline.GoroutineKey][]timeline.Move {
 	})
 }
 
-// ThreadMoves lists what some threads read and wrote, in order for each connection: threads that read outbound
-// connections of HTTP/2. Such a thread reads for all who share the connection, and lets each of them continue.
+// ThreadMoves lists what some threads read and wrote, in order for each connection. These are the threads that read
+// outbound HTTP/2 connections. Such a thread reads for all requests that share the connection, and lets each of
+// them continue.
 func ThreadMoves(f *facts.Facts) map[recording.ThreadID][]timeline.Move {
 	return moved(f, reading[recording.ThreadID]{
 		conn: func(c *facts.Conn) bool { return outbound(c) && c.Protocol == recording.ProtocolHTTP2 },
@@ -43,12 +44,12 @@ func outbound(c *facts.Conn) bool { return c.Decl.Side == recording.Outbound }
 
 // reading says which readers of which connections count.
 type reading[K comparable] struct {
-	conn func(*facts.Conn) bool            // the connection is one of those
-	who  func(*facts.Conn, *facts.Chunk) K // reads or writes
-	is   func(K) bool                      // such a reader counts
+	conn func(*facts.Conn) bool            // whether readers of the connection count
+	who  func(*facts.Conn, *facts.Chunk) K // the reader or writer of a chunk
+	is   func(K) bool                      // whether such a reader counts
 }
 
-// moved lists all that readers of some connections read and wrote, on these and on other ones.
+// moved lists all that readers of some connections read and wrote, on these connections and on others.
 func moved[K comparable](f *facts.Facts, r reading[K]) map[K][]timeline.Move {
 	moves := map[K][]timeline.Move{}
 	for i := range f.Conns {
@@ -86,7 +87,7 @@ func moved[K comparable](f *facts.Facts, r reading[K]) map[K][]timeline.Move {
 	return moves
 }
 
-// runs visits chunks of a connection in runs that are of one reader or writer.
+// runs visits the chunks of a connection in runs, each by one reader or writer.
 func (r *reading[K]) runs(c *facts.Conn, chunks []facts.Chunk, visit func(K, []facts.Chunk)) {
 	for from := 0; from < len(chunks); {
 		k, to := r.who(c, &chunks[from]), from+1

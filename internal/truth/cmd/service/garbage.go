@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// document is what garbage reads: 200 objects.
+// document is what garbage parses: 200 objects.
 var document = func() []byte {
 	list := make([]map[string]int, 200)
 	for i := range list {
@@ -20,13 +20,13 @@ var document = func() []byte {
 	return text
 }()
 
-// counter is what all requests write to.
+// counter is the state that all requests write to.
 type counter struct {
 	sync.Mutex
 	until time.Time
 }
 
-// garbage makes what is to be collected, and holds a lock that all requests want for a moment.
+// garbage makes garbage for the collector, and holds for a moment a lock that all requests want.
 func (c *counter) garbage() {
 	var list []map[string]int
 	if err := json.Unmarshal(document, &list); err != nil {
