@@ -66,7 +66,7 @@ func TestLeadsThatSayTheSameAreOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := strings.Join(strings.Fields(b.String()), " ")
-		if got := strings.Count(text, "lead cpu-bound at "); got != want || strings.Contains(text, "(the same at GET /other: ") == all {
+		if got := strings.Count(text, "lead cpu-bound at "); got != want || strings.Contains(text, "(also at GET /other: ") == all {
 			t.Errorf("all=%v: told %d times, want %d:\n%s", all, got, want, b.String())
 		}
 	}
