@@ -57,7 +57,7 @@ func fieldDebts() map[string]int {
 		"internal/timeline/loopcalls.inTurns":   24,
 		"internal/timeline/loops.Move":          17,
 		"internal/truth/faults.plan":            17,
-		"recording.Off":                         23,
+		"recording.Off":                         21,
 		"recording.validator":                   16,
 	}
 }

@@ -97,6 +97,9 @@ struct runtime_ids {
 	s64 from[CONTEXT_DEPTH]; /* what it is a copy of, and that, and so on */
 };
 
+/* In off_event.ahead: not seen. */
+#define AHEAD_UNSEEN 0xffffffff
+
 struct off_event {
 	struct head h;
 	u64 since;
@@ -123,7 +126,7 @@ struct off_event {
 	u32 in;	     /* bytes that its reads and writes moved since */
 	u32 out;
 	u32 dev; /* of the file that it waits for */
-	u32 pad;
+	u32 ahead; /* process that had the CPU until it came back; 0: none, the CPU was idle */
 };
 
 /* The context of Python in which a thread was woken or made, told when it was and was not told before: what

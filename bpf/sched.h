@@ -57,8 +57,8 @@ static __always_inline s64 waking_context(struct task_struct *t, struct span *s,
 	return told_context(watch_of(s->waker_tgid), &key, t, back);
 }
 
-/* Emits the span that ended when the thread came back to a CPU. */
-static __always_inline void end_span(struct task_struct *t, struct span *s, u64 back)
+/* Emits the span that ended when the thread came back to a CPU, which a process had until then. */
+static __always_inline void end_span(struct task_struct *t, struct span *s, u64 back, u32 ahead)
 {
 	s64 context = waking_context(t, s, back);
 	struct off_event *e = reserve(sizeof(*e), HOOK_SCHED);
@@ -79,7 +79,7 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 		e->out = s->used.out;
 		e->dev = s->dev;
 		e->ino = s->ino;
-		e->pad = 0;
+		e->ahead = ahead;
 		e->nr = s->nr;
 		e->state = s->state;
 		e->timed = s->timed;
@@ -115,7 +115,7 @@ static __always_inline void end_unseen(struct task_struct *t, struct span *s, u6
 		back = s->woken;
 	if (back < s->since)
 		back = s->since;
-	end_span(t, s, back < now ? back : now);
+	end_span(t, s, back < now ? back : now, AHEAD_UNSEEN);
 }
 
 /* Forgets what was noted before recording paused. */
@@ -171,7 +171,7 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 	return now;
 }
 
-static __always_inline void switch_in(struct task_struct *t, u64 now)
+static __always_inline void switch_in(struct task_struct *t, u64 now, u32 ahead)
 {
 	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
 
@@ -179,7 +179,7 @@ static __always_inline void switch_in(struct task_struct *t, u64 now)
 		return;
 	rejoin_thread(s);
 	if (s->since)
-		end_span(t, s, now ? now : bpf_ktime_get_ns());
+		end_span(t, s, now ? now : bpf_ktime_get_ns(), ahead);
 }
 
 static __always_inline int on_switch(struct task_struct *prev, struct task_struct *next, u8 state)
@@ -192,7 +192,7 @@ static __always_inline int on_switch(struct task_struct *prev, struct task_struc
 	if (prev->pid)
 		now = switch_out(prev, state);
 	if (next->pid)
-		switch_in(next, now);
+		switch_in(next, now, prev->tgid);
 	if (began) /* the kernel has one of the two pay for it */
 		meter_end(PROGRAM_SWITCH, began, watch_of(prev->tgid) || watch_of(next->tgid));
 	return 0;

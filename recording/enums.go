@@ -10,6 +10,8 @@ type (
 	Closer int64
 	// OffState is why a thread left its CPU.
 	OffState int64
+	// Ahead is what had a CPU until a thread came back to it.
+	Ahead int64
 	// WakerKind classifies what made a thread runnable.
 	WakerKind int64
 	// Protocol is what the first bytes of a connection turned out to be.
@@ -59,6 +61,14 @@ const (
 	OffDisk                      // uninterruptible sleep
 	OffPreempted                 // still runnable: preempted or yielded
 	OffOther                     // stopped, traced, parked, dead
+)
+
+// What had a CPU before a thread.
+const (
+	AheadUnknown Ahead = iota
+	AheadIdle          // nothing: the CPU was idle
+	AheadWatched       // a watched process
+	AheadOther         // another program, or the kernel
 )
 
 // Waker kinds.
@@ -159,6 +169,7 @@ var (
 	directionNames = []string{"read", "write"}
 	closerNames    = []string{"unknown", "us", "peer", "reset", "refused"}
 	offNames       = []string{"sleep", "disk", "preempted", "other"}
+	aheadNames     = []string{"unknown", "idle", "watched", "other"}
 	wakerNames     = []string{"none", "thread", "other", "interrupt"}
 	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog", "udp", "mysql", "fastcgi"}
 	runtimeNames   = []string{"native", "go", "node", "python", "ruby", "jvm"}
@@ -188,6 +199,9 @@ func (v Direction) String() string { return enumName(directionNames, int64(v)) }
 
 // String returns the name used in the text form.
 func (v Closer) String() string { return enumName(closerNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Ahead) String() string { return enumName(aheadNames, int64(v)) }
 
 // String returns the name used in the text form.
 func (v OffState) String() string { return enumName(offNames, int64(v)) }

@@ -154,12 +154,19 @@ type Off struct {
 	Owner     ThreadID  // of the glibc mutex that it waits for, as read from the mutex when it went off
 	Ran       int64     // ns of CPU it used since it last came back, by the scheduler's clock; 0 unknown
 	File      FileID    // the file it slept for; NoFile: none, or not known
-	Minor     int64     // page faults since it last came back, counted when each was over
-	Major     int64     // the part of them that read from storage
-	Fetched   int64     // bytes it read from storage since then, not from the page cache
-	In        int64     // bytes that its reads returned since then, from files, sockets and pipes alike
-	Out       int64     // bytes that its writes transferred since then
 	Context   ContextID // Python: the context in which Waker made the futex wake
+	Ahead     Ahead     // what had the CPU until the thread came back to it
+	Program   string    // the name of that, for AheadOther; "" unknown
+	Usage
+}
+
+// Usage is what a thread used since it last came back to a CPU.
+type Usage struct {
+	Minor   int64 // page faults, counted when each was over
+	Major   int64 // the part of them that read from storage
+	Fetched int64 // bytes it read from storage, not from the page cache
+	In      int64 // bytes that its reads returned, from files, sockets and pipes alike
+	Out     int64 // bytes that its writes transferred
 }
 
 // File declares a regular file when a thread first waits for it. Later waits record its size again, about once a

@@ -174,6 +174,8 @@ func (f *Off) Visit(v Visitor) {
 	v.Int("in", &f.In)
 	v.Int("out", &f.Out)
 	v.Int("context", (*int64)(&f.Context))
+	v.Enum("ahead", aheadNames, (*int64)(&f.Ahead))
+	v.Str("program", &f.Program)
 }
 
 // Kind implements Fact.

@@ -45,6 +45,7 @@ func demoLoadCommand(w world) *cobra.Command {
 		Hidden: true,
 		Args:   exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			demo.TakeName("demo-client")
 			result, err := load.Run(c.Context(), load.Options{URL: url, Rate: rate, For: length, Seed: 1, Path: demo.ProductPath})
 			if err != nil {
 				return err

@@ -44,11 +44,16 @@ type decoder struct {
 	live  liveStats
 	noted map[string]*recording.Missing
 
-	golang goDecoder
-	python pythonDecoder
+	golang   goDecoder
+	python   pythonDecoder
+	node     nodeSpent
+	programs programs
+}
 
-	promisesSpent []uint32 // Node processes whose promises are no longer reported
-	workSpent     []uint32 // or whose callbacks for thread pool work are no longer reported
+// nodeSpent are Node processes of which something is no longer reported.
+type nodeSpent struct {
+	promisesSpent []uint32 // promises
+	workSpent     []uint32 // callbacks for thread pool work
 }
 
 func newDecoder(describe func(int) (target.Process, error)) *decoder {

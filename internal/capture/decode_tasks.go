@@ -283,8 +283,9 @@ func (d *decoder) off(e *probesOffEvent) {
 		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: processor.SyscallName(e.Nr),
 		Arg: int64(e.Arg), Timed: int64(e.Timed), Goroutine: recording.GoroutineID(e.Goid),
 		Counter: asyncID(e.Counter), SP: int64(e.Sp), Ran: int64(e.Ran),
-		Minor: int64(e.Minor), Major: int64(e.Major), Fetched: int64(e.Fetched), In: int64(e.In), Out: int64(e.Out),
+		Usage: recording.Usage{Minor: int64(e.Minor), Major: int64(e.Major), Fetched: int64(e.Fetched), In: int64(e.In), Out: int64(e.Out)},
 	}
+	f.Ahead, f.Program = d.programs.ahead(e.Ahead, d.processes)
 	if e.Ino != 0 {
 		f.File = d.fileOf(fileKey{e.Ino, e.Dev})
 	}
@@ -332,9 +333,28 @@ func (d *decoder) boundary(e *probesBoundaryEvent) {
 // nodeSpent notes that a Node process has used up the budget for reporting its callbacks.
 func (d *decoder) nodeSpent(h *probesHead) {
 	if nodeNodeEventType(h.Type) == nodeNodeEventTypeEVENT_WORK_SPENT {
-		d.workSpent = append(d.workSpent, h.Tgid)
+		d.node.workSpent = append(d.node.workSpent, h.Tgid)
 		return
 	}
-	d.promisesSpent = append(d.promisesSpent, h.Tgid)
+	d.node.promisesSpent = append(d.node.promisesSpent, h.Tgid)
 	d.emit(d.at, &recording.Boundary{Thread: d.actor(h), What: "spent"})
+}
+
+// aheadUnseen is AHEAD_UNSEEN in bpf/abi.h.
+const aheadUnseen = ^uint32(0)
+
+// programs are the processes that had a CPU before a watched thread.
+type programs struct{ names target.Programs }
+
+// ahead returns what had a CPU, and the name of a program that is not watched.
+func (p *programs) ahead(pid uint32, watched map[uint32]*process) (recording.Ahead, string) {
+	switch {
+	case pid == aheadUnseen:
+		return recording.AheadUnknown, ""
+	case pid == 0:
+		return recording.AheadIdle, ""
+	case watched[pid] != nil:
+		return recording.AheadWatched, ""
+	}
+	return recording.AheadOther, p.names.Name(pid)
 }

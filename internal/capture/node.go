@@ -89,12 +89,12 @@ func (s *Session) hookNodeLater(f nodeFound) {
 // followNode removes the probes of processes that have ended, or for which the probes cost too much.
 func (s *Session) followNode(ended []uint32) {
 	d := s.decoder
-	for _, pid := range d.promisesSpent {
+	for _, pid := range d.node.promisesSpent {
 		d.note([]recording.Missing{missingPromises(fmt.Sprintf(
 			"which callback resolved a promise was seen at first only: a process resolves so many that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
 		s.workers.Go(func() { s.node.drop(int(pid), promiseResolved, collected) })
 	}
-	for _, pid := range d.workSpent {
+	for _, pid := range d.node.workSpent {
 		d.note([]recording.Missing{missingFact("thread-pool", fmt.Sprintf(
 			"which callback waited for work of Node's thread pool, or for a worker thread, was seen at first only: a process does so much there, as with files, that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
 		s.workers.Go(func() { s.node.drop(int(pid), fileDone, workDone, portPosts, portWakes, portTakes) })
@@ -103,7 +103,7 @@ func (s *Session) followNode(ended []uint32) {
 		s.workers.Go(func() { s.node.drop(int(pid)) })
 	}
 	d.noteOnce(s.node.noted())
-	d.promisesSpent, d.workSpent = d.promisesSpent[:0], d.workSpent[:0]
+	d.node.promisesSpent, d.node.workSpent = d.node.promisesSpent[:0], d.node.workSpent[:0]
 }
 
 // missingPromises notes what is not known about the promises of Node.

@@ -320,7 +320,7 @@ type probesOffEvent struct {
 	In           uint32
 	Out          uint32
 	Dev          uint32
-	Pad          uint32
+	Ahead        uint32
 }
 
 type probesOffState uint32

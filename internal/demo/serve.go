@@ -59,15 +59,16 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	return nil
 }
 
-// takeName names the process for what it is. Where that is not possible it keeps the
-// name of its executable, which does no harm.
 func (o ServeOptions) takeName() {
-	name := "demo-store"
 	if o.Store != "" {
-		name = "demo-shop"
+		TakeName("demo-shop")
+		return
 	}
-	os.WriteFile("/proc/self/comm", []byte(name), 0)
+	TakeName("demo-store")
 }
+
+// TakeName names the process. Where that is not possible it keeps the name of its executable, which does no harm.
+func TakeName(name string) { os.WriteFile("/proc/self/comm", []byte(name), 0) }
 
 // handler returns what to serve, and the TLS configuration if it is to be encrypted.
 func (o ServeOptions) handler() (http.Handler, *tls.Config, error) {

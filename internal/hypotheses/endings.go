@@ -79,8 +79,8 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	}
 	closer = "our side closes them first"
 	switch {
-	case e.peer > e.us && 10*e.us >= e.peer: // which side ends it first is chance
-		closer = "connections are closed right after the answer, " + diagnosis.Thousands(int64(e.peer)) + " by the peer first and " + diagnosis.Thousands(int64(e.us)) + " by our side"
+	case e.peer > e.us && 10*e.us >= e.peer:
+		closer = "both sides close connections right after the answer (which one is first is chance: the peer " + diagnosis.Thousands(int64(e.peer)) + " times, our side " + diagnosis.Thousands(int64(e.us)) + ")"
 	case e.peer > e.us:
 		closer = "the peer closes them right after its answer"
 	}

@@ -16,7 +16,7 @@ func TestCallsOfGoroutinesAreMadeWhereTheirAnswersAreRead(t *testing.T) {
 		at   []recording.Time
 		want string
 	}{
-		{[]recording.Time{205, 210, 190}, ", called in main.(*shop).get"},
+		{[]recording.Time{205, 210, 190}, ", called in main.(*shop).get (shop.go)"},
 		{[]recording.Time{205, 210, 230}, ""},
 		{[]recording.Time{205, 210}, ""},
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -66,7 +67,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	share := diagnosis.Share(ev[0].Value)
 	if !lack && len(res.Candidates) == 0 && share >= c.Worth {
-		res.Candidates = []diagnosis.Candidate{waitsBeside(h, spans, ev, othersHave(c, h))}
+		res.Candidates = []diagnosis.Candidate{waitsBeside(c, h, spans, ev)}
 		return res
 	}
 	if !lack {
@@ -166,20 +167,6 @@ func (h *host) processors() string {
 	return "processors are"
 }
 
-// wakeUp is how long an idle processor takes at most, as a rule, until it runs what was woken.
-const wakeUp = milli / 10
-
-// halfIn returns the length up to which spans make half of the time of all.
-func halfIn(spans []diagnosis.Span) (longest Duration) {
-	list := slices.SortedFunc(slices.Values(spans), func(a, b diagnosis.Span) int { return cmp.Compare(a.To.Sub(a.From), b.To.Sub(b.From)) })
-	half, sum := diagnosis.Total(spans)/2, Duration(0)
-	for i := 0; i < len(list) && sum <= half; i++ {
-		longest = list[i].To.Sub(list[i].From)
-		sum += longest
-	}
-	return longest
-}
-
 // unstopped says so if no CPU quota can be what a wait for a processor was for.
 func (h *host) unstopped() string {
 	if !h.quota || h.throttled > 0 {
@@ -190,28 +177,167 @@ func (h *host) unstopped() string {
 
 // waitsBeside is the candidate for waits for a CPU on a host that has idle time on the whole. Others cause them if they
 // are not for the service's own work and a hypervisor took processors.
-func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence, others bool) diagnosis.Candidate {
-	more, first, typical := "", "", halfIn(spans)
-	if len(spans) > 0 {
-		more = ", half of that in waits of at most " + diagnosis.Human(typical)
-	}
-	if typical <= wakeUp && h.busy < diagnosis.Whole/2 {
-		first = "so short waits often are the time that an idle processor takes to wake up, above all in a virtual machine: fewer hand-overs between threads help; otherwise "
-	}
+func waitsBeside(c *diagnosis.Case, h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
+	who, decide, more := ahead(c).story(diagnosis.Total(spans), cmp.Or(h.cpus, 2))
 	if h.stolen >= stolenShare {
-		more += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to other machines"
-		first = "vmstat 1 shows that (st): it is not the service's doing, and goes away if the neighbours on the machine do less, or on dedicated processors; "
+		who += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to other machines"
+		decide = "vmstat 1 shows that (st): it is not the service's doing, and goes away if the neighbours on the machine do less, or on dedicated processors; " + decide
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
 		Title: "Requests wait for a processor, although the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy overall" + h.unstopped() + ": " +
-			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + more,
-		Fix:    "spread the work that comes in bursts, or give the service more CPU for them",
-		Spans:  spans,
-		Others: others && h.stolen >= stolenShare,
-		Decide: first + "dwell threads REC --when 'runnable>" + strconv.FormatInt(cmp.Or(h.cpus, 2), 10) + "' finds a time at which more threads are ready than there are processors (then run fewer concurrently), " +
-			"and taskset -p PID shows whether the service is bound to a few processors (then give it more); if neither, another program runs just then (pidstat 1 names it: move it or lower its priority), " +
-			"or idle processors are slow to wake up, as in virtual machines (hand work between threads less often, or accept it)",
-		Evidence: ev,
+			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + who,
+		Fix:      "spread the work that comes in bursts, or give the service more CPU for them",
+		Spans:    spans,
+		Others:   h.stolen >= stolenShare && othersHave(c, h),
+		Decide:   decide,
+		Evidence: append(ev, more...),
 	}
+}
+
+// inFrontOf is what had the processors until requests' threads got them, by time. Goroutines in the queue of their
+// runtime wait for the service's own threads, except while one of these waits for a processor.
+type inFrontOf struct {
+	own, idle, taken Duration
+	programs         tally
+}
+
+// ahead returns what measured requests wait behind for processors; its callers share it.
+func ahead(c *diagnosis.Case) *inFrontOf {
+	return c.Once("ahead", func() any {
+		a, ready := &inFrontOf{programs: tally{}}, map[recording.ProcessID][]timeline.Interval{}
+		c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, g *timeline.Segment) bool {
+			if id := g.Strand; id != timeline.None {
+				a.wait(c, &c.Strands[id], g, ready)
+			} else if r.Strand != timeline.None {
+				a.wait(c, &c.Strands[r.Strand], g, ready)
+			}
+			return false
+		})
+		return a
+	}).(*inFrontOf)
+}
+
+// wait counts one wait of a strand. When threads of a process of goroutines were ready is collected once.
+func (a *inFrontOf) wait(c *diagnosis.Case, st *timeline.Strand, g *timeline.Segment, ready map[recording.ProcessID][]timeline.Interval) {
+	list := st.Intervals
+	if st.Goroutine != recording.NoGoroutine {
+		if ready[st.Process] == nil {
+			ready[st.Process] = readyThreads(c, st.Process)
+		}
+		list = ready[st.Process]
+		a.own += g.To.Sub(g.From)
+	}
+	for _, iv := range timeline.Clipped(list, g.From, g.To) {
+		if iv.State != timeline.StateRunnable {
+			continue
+		}
+		d := min(iv.To, g.To).Sub(max(iv.From, g.From))
+		if st.Goroutine != recording.NoGoroutine {
+			a.own -= d
+		}
+		a.behind(iv.Off, d)
+	}
+}
+
+// behind counts a wait at the end of a span off the CPU; nil: the thread lost its CPU without leaving it.
+func (a *inFrontOf) behind(off *timeline.Off, d Duration) {
+	switch {
+	case off == nil:
+		a.taken += d
+	case off.Ahead == recording.AheadIdle:
+		a.idle += d
+	case off.Ahead == recording.AheadWatched:
+		a.own += d
+	case off.Ahead == recording.AheadOther:
+		a.programs[off.Program] += d
+	}
+}
+
+// readyThreads returns when at least one thread of a process waited for a processor, in order and disjoint.
+func readyThreads(c *diagnosis.Case, p recording.ProcessID) []timeline.Interval {
+	all, out := []timeline.Interval(nil), []timeline.Interval{}
+	for i := range c.Strands {
+		if st := &c.Strands[i]; st.Process == p && st.Goroutine == recording.NoGoroutine {
+			for _, iv := range st.Intervals {
+				if iv.State == timeline.StateRunnable {
+					all = append(all, iv)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timeline.Interval) int { return cmp.Compare(a.From, b.From) })
+	for _, iv := range all {
+		if n := len(out); n > 0 {
+			iv.From = max(iv.From, out[n-1].To)
+		}
+		if iv.From < iv.To {
+			out = append(out, iv)
+		}
+	}
+	return out
+}
+
+// front is one of the things that waits for processors are behind, and what would show that it is the reason.
+type front struct {
+	what, name, decide string
+	time               Duration
+}
+
+// story says what waits of so much time in all were behind, to follow their share, what would decide whether that is
+// the reason, and the evidence. Of a recording that does not say what had the processors, it gives the possibilities.
+func (a *inFrontOf) story(all Duration, cpus int64) (who, decide string, ev []diagnosis.Evidence) {
+	others, names := a.others(all)
+	stop := "move these programs to other processors or another host (taskset, cpusets), and record again"
+	if names == "" {
+		stop = "see which programs run then (pidstat 1), move them or lower their priority, and record again"
+	}
+	list := []front{
+		{"behind the service's own threads", "", "let fewer of the service's threads be ready at once (smaller pools, fewer hand-overs), or if taskset -p PID shows that it is bound to few processors, give it more, and record again", a.own},
+		{"behind other programs", names, stop, others},
+		{"until an idle processor was awake", "", "hand work between threads less often; on hardware of your own, keep processors awake (cpupower idle-set -D 0) and record again; in a virtual machine it is the hypervisor that takes long", a.idle},
+		{"while interrupts or a hypervisor had the processor", "", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
+	}
+	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
+	if 2*(a.own+others+a.idle+a.taken) < all || all == 0 {
+		return "", "dwell threads REC --when 'runnable>" + strconv.FormatInt(cpus, 10) + "' finds times at which more threads are ready than there are processors (then run fewer at once); " +
+			"otherwise another program has the processors, the service is bound to a few of them (taskset -p PID), or idle processors wake up slowly, as in virtual machines", nil
+	}
+	for i, f := range list {
+		share := diagnosis.ShareOf(int64(f.time), int64(all))
+		if i > 0 && share < diagnosis.Whole/20 {
+			continue
+		}
+		if i == 0 {
+			who = "; of that "
+		} else {
+			who += ", "
+		}
+		who += diagnosis.Percent(share) + " " + f.what + f.name
+		ev = append(ev, diagnosis.Part("of these waits are "+f.what, share))
+	}
+	return who, list[0].decide, ev
+}
+
+// others returns how long waits were behind programs that are not watched, and names the two with the largest parts.
+func (a *inFrontOf) others(all Duration) (sum Duration, names string) {
+	var list []front
+	for name, d := range a.programs {
+		sum += d
+		if name != "" && 20*d >= all {
+			list = append(list, front{name: name, time: d})
+		}
+	}
+	slices.SortFunc(list, func(x, y front) int { return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.name, y.name)) })
+	var said []string
+	for _, f := range list[:min(2, len(list))] {
+		said = append(said, f.name+" "+diagnosis.Percent(diagnosis.ShareOf(int64(f.time), int64(all))))
+	}
+	switch {
+	case len(said) == 0:
+		return sum, ""
+	case list[0].time == sum:
+		return sum, " (" + list[0].name + ")"
+	}
+	return sum, " (" + strings.Join(said, ", ") + ")"
 }

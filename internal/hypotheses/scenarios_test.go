@@ -165,6 +165,7 @@ func threadStories() []story {
 		{"run-queue/all-supported", "The host is 98 % busy: every request waits 9 ms for a CPU, fast and slow ones alike.",
 			func() *recording.Recording { return done(starvedOneIn(1), 98) }},
 		{"run-queue/idle-lead", "The same waits on a host that is half idle: not for want of a CPU on the whole.", func() *recording.Recording { return done(starved(), 50) }},
+		{"run-queue/ahead-lead", "The same, and it is known what had the processor until then: a backup before long waits ended, nothing before short ones.", func() *recording.Recording { return done(behindBackup(starved()), 50) }},
 		{"run-queue/refuted", "A quiet host, on which a ready thread gets its CPU at once.", func() *recording.Recording { return done(healthy(), 30) }},
 		{"run-queue/undecided", "No sample of the host was taken.",
 			func() *recording.Recording { return starved().recording(1000) }},

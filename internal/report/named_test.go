@@ -165,10 +165,10 @@ func TestWhatWasNotSeenIsNamedInWords(t *testing.T) {
 // A minor result says what it would save, and of what: that shows why it is minor.
 func TestAMinorResultSaysOfWhatItWouldSave(t *testing.T) {
 	f := &Finding{p99: 2_650_000_000, mean: 1_480_000_000, Impact: Impact{MeanSaving: 1, P99Saving: 2, P99Low: 53_300_000, P99High: 81_800_000, MeanLow: 1_000_000, MeanHigh: 2_000_000}}
-	if got := f.bounds(); got != "p99, now 2.65 s, would fall by 53.3 ms to 81.8 ms" {
+	if got := f.bounds(); got != "p99, now 2.65 s, would fall by between 53.3 ms and 81.8 ms" {
 		t.Error(got)
 	}
-	if f.Impact.P99Saving = 0; f.bounds() != "the mean, now 1.48 s, would fall by 1.00 ms to 2.00 ms" {
+	if f.Impact.P99Saving = 0; f.bounds() != "the mean, now 1.48 s, would fall by between 1.00 ms and 2.00 ms" {
 		t.Error(f.bounds())
 	}
 }

@@ -279,12 +279,12 @@ func (p *page) decide(f *Finding) string {
 	return first + " (--all says more)"
 }
 
-// upTo gives the bounds of a saving.
-func upTo(low, high Duration) string {
+// between gives the bounds of a saving in a sentence in which "to" would be read as a result.
+func between(low, high Duration) string {
 	if human(low) == human(high) {
 		return human(high)
 	}
-	return human(max(0, low)) + " to " + human(high)
+	return "between " + human(max(0, low)) + " and " + human(high)
 }
 
 // minor lists what was seen but is worth little here, or may be chance: what belongs to which finding, and the rest.
@@ -381,9 +381,9 @@ func (f *Finding) bounds() string {
 	case max(im.P99High, im.MeanHigh) <= 0:
 		return "next to nothing"
 	case im.MeanSaving < im.P99Saving:
-		return "p99" + now(f.p99) + " would fall by " + upTo(im.P99Low, im.P99High)
+		return "p99" + now(f.p99) + " would fall by " + between(im.P99Low, im.P99High)
 	}
-	return "the mean" + now(f.mean) + " would fall by " + upTo(f.Impact.MeanLow, f.Impact.MeanHigh)
+	return "the mean" + now(f.mean) + " would fall by " + between(f.Impact.MeanLow, f.Impact.MeanHigh)
 }
 
 // now says what a latency is, if that is known.

@@ -45,6 +45,8 @@ type OffBy struct {
 	Owner     recording.ThreadID
 	File      recording.FileID
 	Context   recording.ContextID
+	Ahead     recording.Ahead
+	Program   string // for AheadOther
 }
 
 // OffFaults counts the page faults before a span off the CPU.

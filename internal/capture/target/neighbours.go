@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -67,4 +69,36 @@ func (n *Neighbours) Sample(watched func(pid int) bool) (out []recording.Neighbo
 		return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(a.Comm, b.Comm))
 	})
 	return out[:min(len(out), neighboursTold)]
+}
+
+// Programs remembers the names of processes for a second. The zero value remembers none.
+type Programs struct {
+	names map[uint32]programName
+}
+
+type programName struct {
+	comm string
+	read time.Time
+}
+
+// programsKept is the maximum number of names remembered.
+const programsKept = 1000
+
+// Name returns the name of a process, as in /proc/PID/comm; "" if it has ended or may not be read.
+func (p *Programs) Name(pid uint32) string {
+	now := time.Now()
+	known, ok := p.names[pid]
+	if ok && now.Sub(known.read) < time.Second {
+		return known.comm
+	}
+	comm, err := os.ReadFile(procPath(int(pid), "comm"))
+	if err != nil && ok {
+		comm = []byte(known.comm) // it has ended
+	}
+	if p.names == nil || len(p.names) >= programsKept {
+		p.names = map[uint32]programName{}
+	}
+	known = programName{strings.TrimSuffix(string(comm), "\n"), now}
+	p.names[pid] = known
+	return known.comm
 }

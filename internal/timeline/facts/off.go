@@ -29,7 +29,7 @@ func (o *Offs) Of(x *recording.Off) *timeline.Off {
 }
 
 func partsOf(x *recording.Off) (timeline.OffBy, timeline.OffFaults) {
-	return timeline.OffBy{Thread: x.Thread, State: x.State, WakerKind: x.WakerKind, Waker: x.Waker, Release: x.Release, Syscall: x.Syscall, Timed: x.Timed, Goroutine: x.Goroutine, Owner: x.Owner, File: x.File, Context: x.Context},
+	return timeline.OffBy{Thread: x.Thread, State: x.State, WakerKind: x.WakerKind, Waker: x.Waker, Release: x.Release, Syscall: x.Syscall, Timed: x.Timed, Goroutine: x.Goroutine, Owner: x.Owner, File: x.File, Context: x.Context, Ahead: x.Ahead, Program: x.Program},
 		timeline.OffFaults{Minor: x.Minor, Major: x.Major, Fetched: x.Fetched}
 }
 

@@ -94,11 +94,14 @@ func moduleVersion(path string) bool {
 	return i > 0 && i+2 < len(path) && path[i+2] >= '0' && path[i+2] <= '9'
 }
 
-// Place names a frame with its line: "main.(*Cache).Get (cache.go:88)".
+// Place names a frame with its line, "main.(*Cache).Get (cache.go:88)", or with its file if the line is not known.
 func Place(f recording.Frame) string {
 	name := Name(f)
-	if f.File == "" || f.Line <= 0 {
+	switch {
+	case f.File == "" || f.Line <= 0 && base(f.File) == name:
 		return name
+	case f.Line <= 0:
+		return name + " (" + base(f.File) + ")"
 	}
 	return name + " (" + base(f.File) + ":" + strconv.FormatInt(f.Line, 10) + ")"
 }
