@@ -92,11 +92,13 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	}
 	most := at.first()
 	if most == nil {
-		why := "too few stacks were sampled to name code"
-		if at.samples >= fewSamples {
-			why = "no place in the code stands out in the samples"
+		cd.Next = "record for longer, until enough stacks are sampled to name code, or profile the service (" + profilers(c, s) + ") under the same load"
+		switch {
+		case len(c.Stacks) == 0:
+			cd.Next = "profile the service (" + profilers(c, s) + ") under the same load: no stacks were recorded"
+		case at.samples >= fewSamples:
+			cd.Next = "profile the service (" + profilers(c, s) + ") under the same load: no place in the code stands out in the samples"
 		}
-		cd.Next = "profile the service (" + profilers(c, s) + ") under the same load: " + why
 		return
 	}
 	cd.Place = most.place(c)
@@ -157,7 +159,7 @@ func whileUnread(c *diagnosis.Case, s *diagnosis.Symptom) string {
 	if share < diagnosis.Whole/100 {
 		return ""
 	}
-	return " (and " + diagnosis.Percent(share) + " in the kernel before its data is read)"
+	return " (and " + diagnosis.Percent(share) + " in the kernel, receiving it)"
 }
 
 func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per []Duration) diagnosis.Candidate {

@@ -18,7 +18,7 @@ func TestCodeThatComputesIsNamed(t *testing.T) {
 	}{
 		{"ABABABABABABAAAAAAAA", "tie, then A", "; 70 % of the CPU time is in main.A (20 samples: ", "dwell show"},
 		{"ABABABABABABABABABAB", "tie", "", "no place in the code stands out"},
-		{"AAAAAA", "few", "", "too few stacks were sampled"},
+		{"AAAAAA", "few", "", "record for longer"},
 	} {
 		tl := &timeline.Timeline{
 			Strands: []timeline.Strand{{}},

@@ -11,7 +11,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// processors are those that Go allows a process (fewer than the host has), and what requests waited for a turn on them.
+// processors are those that Go allows a process (fewer than the host has), and what requests waited for a turn on them,
+// while no thread of the process waited for a processor of the host.
 type processors struct {
 	of    *timeline.Process
 	spans []diagnosis.Span
@@ -28,10 +29,16 @@ func fewProcessors(c *diagnosis.Case) *processors {
 	if len(few) == 0 {
 		return nil
 	}
-	for _, s := range c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, _ *timeline.Segment) bool { return few[r.Process] != nil }) {
-		k := few[c.Requests[s.Request].Process]
-		k.spans = append(k.spans, s)
-	}
+	ready := map[recording.ProcessID][]timeline.Interval{}
+	c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, g *timeline.Segment) bool {
+		if k := few[r.Process]; k != nil && !ofThread(c, g) {
+			if ready[r.Process] == nil {
+				ready[r.Process] = readyThreads(c, r.Process)
+			}
+			k.turns(r.ID, g, ready[r.Process])
+		}
+		return false
+	})
 	var most *processors
 	for i := range c.Processes {
 		if k := few[c.Processes[i].ID]; k != nil && len(k.spans) > 0 && (most == nil || diagnosis.Total(k.spans) > diagnosis.Total(most.spans)) {
@@ -39,6 +46,20 @@ func fewProcessors(c *diagnosis.Case) *processors {
 		}
 	}
 	return most
+}
+
+// turns adds what is left of a wait of a goroutine without the times in which a thread was ready.
+func (k *processors) turns(id diagnosis.RequestID, g *timeline.Segment, ready []timeline.Interval) {
+	at := g.From
+	for _, iv := range timeline.Clipped(ready, g.From, g.To) {
+		if at < iv.From {
+			k.spans = append(k.spans, diagnosis.Span{Request: id, From: at, To: iv.From})
+		}
+		at = max(at, iv.To)
+	}
+	if at < g.To {
+		k.spans = append(k.spans, diagnosis.Span{Request: id, From: at, To: g.To})
+	}
 }
 
 func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
@@ -80,21 +101,6 @@ func (k *processors) joined() []diagnosis.Span {
 		joined = append(joined, s)
 	}
 	return joined
-}
-
-// ran reports whether the process's threads mostly ran while requests waited for their turn,
-// rather than waited for a processor themselves.
-func (k *processors) ran(c *diagnosis.Case) bool {
-	var ran, ready Duration
-	for _, s := range k.joined() {
-		for i := range c.Strands {
-			if st := &c.Strands[i]; st.Process == k.of.ID && st.Goroutine == recording.NoGoroutine {
-				ran += c.Running(timeline.StrandID(i), s.From, s.To)
-				ready += c.In(timeline.StrandID(i), timeline.StateRunnable, s.From, s.To)
-			}
-		}
-	}
-	return ran > ready
 }
 
 // computing names the place in the service's own code that ran for most of the time in

@@ -267,7 +267,7 @@ func (s *shortage) limits(c *diagnosis.Case) string {
 	if n := s.inFlight(c); s.size > 0 && n > s.size {
 		return " (" + diagnosis.Thousands(int64(s.size)) + " in use at most, " + diagnosis.Plural(n, "call") + " in flight at most)"
 	}
-	return " to the number of calls in flight at peak"
+	return " to the most calls that are ever in flight"
 }
 
 // fix says how there would be enough of it, in the runtime's own words.

@@ -58,7 +58,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = "no samples of the host while requests ran"
 		return res
 	}
-	if k := fewProcessors(c); k != nil && (!lack || k.ran(c)) {
+	if k := fewProcessors(c); k != nil && 2*diagnosis.Total(k.spans) >= diagnosis.Total(spans) {
 		res.Candidates = []diagnosis.Candidate{k.candidate(c)}
 		if lack {
 			res.Lead = res.Candidates[0].Lead
@@ -178,7 +178,7 @@ func (h *host) unstopped() string {
 // waitsBeside is the candidate for waits for a CPU on a host that has idle time on the whole. Others cause them if they
 // are not for the service's own work and a hypervisor took processors.
 func waitsBeside(c *diagnosis.Case, h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
-	who, decide, more := ahead(c).story(diagnosis.Total(spans), cmp.Or(h.cpus, 2))
+	who, decide, more := ahead(c).story(c, diagnosis.Total(spans), cmp.Or(h.cpus, 2))
 	if h.stolen >= stolenShare {
 		who += "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to other machines"
 		decide = "vmstat 1 shows that (st): it is not the service's doing, and goes away if the neighbours on the machine do less, or on dedicated processors; " + decide
@@ -286,14 +286,14 @@ type front struct {
 
 // story says what waits of so much time in all were behind, to follow their share, what would decide whether that is
 // the reason, and the evidence. Of a recording that does not say what had the processors, it gives the possibilities.
-func (a *inFrontOf) story(all Duration, cpus int64) (who, decide string, ev []diagnosis.Evidence) {
+func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, decide string, ev []diagnosis.Evidence) {
 	others, names := a.others(all)
 	stop := "move these programs to other processors or another host (taskset, cpusets), and record again"
 	if names == "" {
 		stop = "see which programs run then (pidstat 1), move them or lower their priority, and record again"
 	}
 	list := []front{
-		{"behind the service's own threads", "", "let fewer of the service's threads be ready at once (smaller pools, fewer hand-overs), or if taskset -p PID shows that it is bound to few processors, give it more, and record again", a.own},
+		{"behind the service's own threads", "", fewerThreads(c), a.own},
 		{"behind other programs", names, stop, others},
 		{"until an idle processor was awake", "", "hand work between threads less often; on hardware of your own, keep processors awake (cpupower idle-set -D 0) and record again; in a virtual machine it is the hypervisor that takes long", a.idle},
 		{"while interrupts or a hypervisor had the processor", "", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
@@ -317,6 +317,27 @@ func (a *inFrontOf) story(all Duration, cpus int64) (who, decide string, ev []di
 		ev = append(ev, diagnosis.Part("of these waits are "+f.what, share))
 	}
 	return who, list[0].decide, ev
+}
+
+// fewerThreads is the test of whether the service's own threads are in each other's way.
+func fewerThreads(c *diagnosis.Case) string {
+	served, setting := c.Requests[c.Measured()[0]].Process, "of its threads"
+	switch runtimeOf(c, served) {
+	case recording.RuntimeGo:
+		if slices.ContainsFunc(c.Processes, func(p timeline.Process) bool { return p.ID == served && p.Procs == 1 }) {
+			return "let goroutines hand work over less often, and record again"
+		}
+		setting = "of the threads that run goroutines (GOMAXPROCS)"
+	case recording.RuntimeJVM:
+		setting = "of the threads that serve requests (Tomcat: server.tomcat.threads.max)"
+	case recording.RuntimePython:
+		setting = "of the threads that serve requests (gunicorn --threads)"
+	case recording.RuntimeRuby:
+		setting = "of the threads that serve requests (puma --threads)"
+	case recording.RuntimeNode:
+		setting = "of the threads beside its loop (UV_THREADPOOL_SIZE, worker threads)"
+	}
+	return "if taskset -p PID shows that the service is bound to few processors, give it more; otherwise record it again with half " + setting + ": if it waits much less, keep that"
 }
 
 // others returns how long waits were behind programs that are not watched, and names the two with the largest parts.

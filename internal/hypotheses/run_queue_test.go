@@ -22,18 +22,19 @@ func TestStolenTimeIsSaid(t *testing.T) {
 // What waits for processors were behind is reported if it is known of half of their time. What is in front most says
 // what to try.
 func TestWhatWaitsForProcessorsAreBehind(t *testing.T) {
+	c := caseOf(t, done(starved(), 50))
 	for _, x := range []struct {
 		ahead     inFrontOf
 		who, next string
 	}{
-		{inFrontOf{own: 70 * milli, idle: 30 * milli}, "; of that 70 % behind the service's own threads, 30 % until an idle processor was awake", "let fewer of"},
+		{inFrontOf{own: 70 * milli, idle: 30 * milli}, "; of that 70 % behind the service's own threads, 30 % until an idle processor was awake", "if taskset"},
 		{inFrontOf{idle: 60 * milli, programs: tally{"backup": 40 * milli}}, "; of that 60 % until an idle processor was awake, 40 % behind other programs (backup)", "hand work"},
 		{inFrontOf{programs: tally{"a": 30 * milli, "b": 50 * milli, "c": 18 * milli, "": 2 * milli}}, "; of that 100 % behind other programs (b 50 %, a 30 %)", "move these"},
 		{inFrontOf{programs: tally{"": 80 * milli}, own: 4 * milli}, "; of that 80 % behind other programs", "see which programs"},
 		{inFrontOf{taken: 90 * milli, own: 10 * milli}, "; of that 90 % while interrupts or a hypervisor had the processor, 10 % behind the service's own threads", "see with vmstat 1"},
 		{inFrontOf{idle: 40 * milli}, "", "dwell threads REC --when 'runnable>2'"},
 	} {
-		who, next, _ := x.ahead.story(100*milli, 2)
+		who, next, _ := x.ahead.story(c, 100*milli, 2)
 		if who != x.who || !strings.HasPrefix(next, x.next) {
 			t.Errorf("%q\n%q", who, next)
 		}

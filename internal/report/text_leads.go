@@ -125,6 +125,11 @@ func (r *Report) ownCost() string {
 			}
 		}
 	}
+	for _, f := range r.Refuted {
+		if f.ID == itself && f.Time > 0 {
+			return " and at most " + percent(f.Time) + " of a request's time (included here)"
+		}
+	}
 	return ""
 }
 
