@@ -89,6 +89,7 @@ type Process struct {
 	Runtime Runtime
 	Build   string // build id of the executable, "" if it has none
 	Version string // of the service, from the environment variable that the recorder was told to read
+	CPUs    int64  // the processors that its first thread may use; 0 unknown
 }
 
 // Exec says that a process replaced its program.
@@ -158,15 +159,6 @@ type Off struct {
 	Ahead     Ahead     // what had the CPU until the thread came back to it
 	Program   string    // the name of that, for AheadOther; "" unknown
 	Usage
-}
-
-// Usage is what a thread used since it last came back to a CPU.
-type Usage struct {
-	Minor   int64 // page faults, counted when each was over
-	Major   int64 // the part of them that read from storage
-	Fetched int64 // bytes it read from storage, not from the page cache
-	In      int64 // bytes that its reads returned, from files, sockets and pipes alike
-	Out     int64 // bytes that its writes transferred
 }
 
 // File declares a regular file when a thread first waits for it. Later waits record its size again, about once a

@@ -89,6 +89,7 @@ func (f *Process) Visit(v Visitor) {
 	v.Enum("runtime", runtimeNames, (*int64)(&f.Runtime))
 	v.Str("build", &f.Build)
 	v.Str("version", &f.Version)
+	v.Int("cpus", &f.CPUs)
 }
 
 // Kind implements Fact.

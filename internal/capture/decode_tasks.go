@@ -43,7 +43,7 @@ func (d *decoder) described(p target.Process) {
 	old, ok := d.processes[uint32(p.PID)]
 	if !ok || old.ended != recording.NoTime {
 		d.addProcess(uint32(p.PID), recording.Process{
-			Start: p.Start, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime, Build: p.Build, Version: p.Version,
+			Start: p.Start, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime, Build: p.Build, Version: p.Version, CPUs: p.CPUs,
 			Parent: d.processID(uint32(p.Parent)),
 		})
 		return
@@ -152,7 +152,7 @@ func (d *decoder) fork(e *probesTaskEvent) {
 		parent := d.processOf(e.CreatorTgid)
 		child := d.addProcess(e.H.Tgid, recording.Process{
 			Start: int64(e.H.Start), Parent: parent.fact.ID,
-			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime, Build: parent.fact.Build, Version: parent.fact.Version,
+			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime, Build: parent.fact.Build, Version: parent.fact.Version, CPUs: parent.fact.CPUs,
 		})
 		if len(parent.execs) > 0 { // its parent's program was not described yet either
 			d.newProgram(child, e.H.Tgid)

@@ -151,7 +151,7 @@ func (s *scanned) quarters(in *beneath, order []diagnosis.RequestID) func(diagno
 }
 
 // queuedSamples is how many samples of a process, around a wait for a processor, show what the processors worked on
-// meanwhile.
+// meanwhile. Fewer show nothing.
 const queuedSamples = 20
 
 // works holds the samples of one process, whatever it computed, in order of time.
@@ -201,6 +201,9 @@ func worksOf(c *diagnosis.Case, p recording.ProcessID, in func(timeline.StackID)
 				}
 			}
 		}
+	}
+	if len(list) < queuedSamples {
+		list = nil
 	}
 	slices.SortStableFunc(list, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
 	w := &works{under: []int{0}}

@@ -101,8 +101,12 @@ func ranBefore(c *diagnosis.Case, g *timeline.Segment) bool {
 	return i > 0 && i < len(list) && list[i].State == timeline.StateRunnable && list[i-1].State == timeline.StateRunning
 }
 
-// inFront returns which share of the work that threads wait behind, for a processor, is the service's own.
+// inFront returns which share of the work that threads wait behind, for a processor, is the service's own. If what had
+// the processors was not recorded, it is the service's share of what was used of them.
 func inFront(c *diagnosis.Case) diagnosis.Share {
+	if own, known := ahead(c).ofOwn(); known {
+		return own
+	}
 	if h := hostLoad(c); h.known && h.busy > 0 {
 		return min(diagnosis.Whole, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
 	}

@@ -198,8 +198,8 @@ func waitsBeside(c *diagnosis.Case, h host, spans []diagnosis.Span, ev []diagnos
 // inFrontOf is what had the processors until requests' threads got them, by time. Goroutines in the queue of their
 // runtime wait for the service's own threads, except while one of these waits for a processor.
 type inFrontOf struct {
-	own, idle, taken Duration
-	programs         tally
+	turns, own, idle, taken Duration // turns: of goroutines, for the service's own threads
+	programs                tally
 }
 
 // ahead returns what measured requests wait behind for processors; its callers share it.
@@ -226,7 +226,7 @@ func (a *inFrontOf) wait(c *diagnosis.Case, st *timeline.Strand, g *timeline.Seg
 			ready[st.Process] = readyThreads(c, st.Process)
 		}
 		list = ready[st.Process]
-		a.own += g.To.Sub(g.From)
+		a.turns += g.To.Sub(g.From)
 	}
 	for _, iv := range timeline.Clipped(list, g.From, g.To) {
 		if iv.State != timeline.StateRunnable {
@@ -234,7 +234,7 @@ func (a *inFrontOf) wait(c *diagnosis.Case, st *timeline.Strand, g *timeline.Seg
 		}
 		d := min(iv.To, g.To).Sub(max(iv.From, g.From))
 		if st.Goroutine != recording.NoGoroutine {
-			a.own -= d
+			a.turns -= d
 		}
 		a.behind(iv.Off, d)
 	}
@@ -252,6 +252,15 @@ func (a *inFrontOf) behind(off *timeline.Off, d Duration) {
 	case off.Ahead == recording.AheadOther:
 		a.programs[off.Program] += d
 	}
+}
+
+// ofOwn returns the share of the service's own threads in what threads waited behind; false if that was not recorded.
+func (a *inFrontOf) ofOwn() (diagnosis.Share, bool) {
+	all := a.own + a.idle
+	for _, d := range a.programs {
+		all += d
+	}
+	return diagnosis.ShareOf(int64(a.own), int64(all)), all > a.taken
 }
 
 // readyThreads returns when at least one thread of a process waited for a processor, in order and disjoint.
@@ -293,13 +302,13 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 		stop = "see which programs run then (pidstat 1), move them or lower their priority, and record again"
 	}
 	list := []front{
-		{"behind the service's own threads", "", fewerThreads(c), a.own},
+		{"behind other threads of the service", "", ownThreads(c), a.turns + a.own},
 		{"behind other programs", names, stop, others},
 		{"until an idle processor was awake", "", "hand work between threads less often; on hardware of your own, keep processors awake (cpupower idle-set -D 0) and record again; in a virtual machine it is the hypervisor that takes long", a.idle},
 		{"while interrupts or a hypervisor had the processor", "", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
 	}
 	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
-	if 2*(a.own+others+a.idle+a.taken) < all || all == 0 {
+	if 2*(a.turns+a.own+others+a.idle+a.taken) < all || all == 0 {
 		return "", "dwell threads REC --when 'runnable>" + strconv.FormatInt(cpus, 10) + "' finds times at which more threads are ready than there are processors (then run fewer at once); " +
 			"otherwise another program has the processors, the service is bound to a few of them (taskset -p PID), or idle processors wake up slowly, as in virtual machines", nil
 	}
@@ -319,25 +328,25 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 	return who, list[0].decide, ev
 }
 
-// fewerThreads is the test of whether the service's own threads are in each other's way.
-func fewerThreads(c *diagnosis.Case) string {
-	served, setting := c.Requests[c.Measured()[0]].Process, "of its threads"
-	switch runtimeOf(c, served) {
-	case recording.RuntimeGo:
-		if slices.ContainsFunc(c.Processes, func(p timeline.Process) bool { return p.ID == served && p.Procs == 1 }) {
-			return "let goroutines hand work over less often, and record again"
-		}
-		setting = "of the threads that run goroutines (GOMAXPROCS)"
-	case recording.RuntimeJVM:
-		setting = "of the threads that serve requests (Tomcat: server.tomcat.threads.max)"
-	case recording.RuntimePython:
-		setting = "of the threads that serve requests (gunicorn --threads)"
-	case recording.RuntimeRuby:
-		setting = "of the threads that serve requests (puma --threads)"
-	case recording.RuntimeNode:
-		setting = "of the threads beside its loop (UV_THREADPOOL_SIZE, worker threads)"
+// ownThreads is what to try about waits for the service's own threads.
+func ownThreads(c *diagnosis.Case) string {
+	if p := firstServer(c); p.CPUs > 0 && p.CPUs < c.Manifest.CPUs {
+		return "let the service use more than " + diagnosis.Thousands(p.CPUs) + " of the host's " + diagnosis.Thousands(c.Manifest.CPUs) + " processors (taskset, cpusets), and record again"
 	}
-	return "if taskset -p PID shows that the service is bound to few processors, give it more; otherwise record it again with half " + setting + ": if it waits much less, keep that"
+	if c.Time() < c.BusyTime() {
+		return "requests seldom overlap, so these are threads that hand work to each other: dwell show REC --slowest 3 shows the steps; fewer of them would shorten the waits, otherwise accept them"
+	}
+	return "let fewer requests compute at once, or give the host more processors, and record again"
+}
+
+// firstServer is the process that serves the first measured request.
+func firstServer(c *diagnosis.Case) timeline.Process {
+	id := c.Requests[c.Measured()[0]].Process
+	at := slices.IndexFunc(c.Processes, func(p timeline.Process) bool { return p.ID == id })
+	if at < 0 {
+		return timeline.Process{}
+	}
+	return c.Processes[at]
 }
 
 // others returns how long waits were behind programs that are not watched, and names the two with the largest parts.

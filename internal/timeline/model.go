@@ -98,6 +98,7 @@ type Process struct {
 	Runtime    recording.Runtime
 	Build      string              // build id of the executable; "" not known
 	Version    string              // of the service; "" not known
+	CPUs       int64               // the processors that it may use; 0 not known
 	Procs      int64               // for Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
 	Start, End Time                // NoTime if outside the recording
 	Born       Time                // when its program began, before the recording or in it; NoTime unknown

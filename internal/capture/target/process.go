@@ -50,6 +50,9 @@ func (l *Look) describe(pid int, s procStat) Process {
 		p.Runtime, p.Unread = l.files.detectRuntime(pid, p.Exe, file)
 		p.Build = l.files.build(file)
 	}
+	if set, err := Processors(pid); err == nil {
+		p.CPUs = int64(set.Count())
+	}
 	p.Version, p.Unsaid = l.files.version(pid)
 	return p
 }

@@ -35,6 +35,7 @@ type Process struct {
 	Runtime recording.Runtime
 	Build   string // build id of the executable
 	Version string // value of the variable that Files.Version names
+	CPUs    int64  // processors that its first thread may use; 0 unknown
 	Unsaid  error  // why Version is empty
 	Unread  error  // why the runtime could not be read from the executable: it is beyond the size limits, or its file system does not answer
 }

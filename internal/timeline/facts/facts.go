@@ -276,7 +276,7 @@ func (f *Facts) processFact(at recording.Time, fact recording.Fact) bool {
 		}
 		f.ProcIndex[x.ID] = len(f.Processes)
 		f.clock.booted[x.ID] = true
-		f.Processes = append(f.Processes, timeline.Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Build: x.Build, Version: x.Version, Born: recording.Time(x.Start), By: timeline.None, Parent: x.Parent})
+		f.Processes = append(f.Processes, timeline.Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Build: x.Build, Version: x.Version, CPUs: x.CPUs, Born: recording.Time(x.Start), By: timeline.None, Parent: x.Parent})
 	case *recording.Exec:
 		if i, ok := f.ProcIndex[x.Process]; ok {
 			p := &f.Processes[i]
