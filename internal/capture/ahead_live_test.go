@@ -27,12 +27,12 @@ while True:
     pass
 `
 
-// A thread that comes back to a processor follows another program if that computed there, and nothing if the processor
-// was idle.
+// A thread that comes back to a processor follows another program if that computed there, and often nothing if only
+// what else is tested just then did.
 func TestWhatHadTheProcessor(t *testing.T) {
-	for before, spins := range map[string]bool{"other neighbour": true, "idle ": false} {
+	for before, least := range map[string]int{"other neighbour": 2, "idle ": 10} {
 		t.Run(before, func(t *testing.T) {
-			if spins {
+			if before != "idle " {
 				start(t, 0, python(t), "-c", spinningScript)
 			}
 			p := start(t, 0, python(t), "-c", wakingScript)
@@ -46,7 +46,7 @@ func TestWhatHadTheProcessor(t *testing.T) {
 					sleeps++
 				}
 			}
-			if sleeps < 100 || 2*found[before] < sleeps {
+			if sleeps < 100 || least*found[before] < sleeps || before == "idle " && found["other neighbour"] > 0 {
 				t.Errorf("%v", found)
 			}
 		})

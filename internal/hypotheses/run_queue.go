@@ -296,15 +296,11 @@ type front struct {
 // story says what waits of so much time in all were behind, to follow their share, what would decide whether that is
 // the reason, and the evidence. Of a recording that does not say what had the processors, it gives the possibilities.
 func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, decide string, ev []diagnosis.Evidence) {
-	others, names := a.others(all)
-	stop := "move these programs to other processors or another host (taskset, cpusets), and record again"
-	if names == "" {
-		stop = "see which programs run then (pidstat 1), move them or lower their priority, and record again"
-	}
+	others, names, named := a.others(all)
 	list := []front{
 		{"behind other threads of the service", "", ownThreads(c), a.turns + a.own},
-		{"behind other programs", names, stop, others},
-		{"until an idle processor was awake", "", "hand work between threads less often; on hardware of your own, keep processors awake (cpupower idle-set -D 0) and record again; in a virtual machine it is the hypervisor that takes long", a.idle},
+		{"behind other programs", names, "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " to other processors or another host (taskset, cpusets), and record again", others},
+		{"until an idle processor was awake", "", "hand work between threads less often, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
 		{"while interrupts or a hypervisor had the processor", "", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
 	}
 	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
@@ -325,7 +321,11 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 		who += diagnosis.Percent(share) + " " + f.what + f.name
 		ev = append(ev, diagnosis.Part("of these waits are "+f.what, share))
 	}
-	return who, list[0].decide, ev
+	decide = list[0].decide
+	if 4*list[1].time >= all {
+		decide += "; " + list[1].decide
+	}
+	return who, decide, ev
 }
 
 // ownThreads is what to try about waits for the service's own threads.
@@ -334,7 +334,7 @@ func ownThreads(c *diagnosis.Case) string {
 		return "let the service use more than " + diagnosis.Thousands(p.CPUs) + " of the host's " + diagnosis.Thousands(c.Manifest.CPUs) + " processors (taskset, cpusets), and record again"
 	}
 	if c.Time() < c.BusyTime() {
-		return "requests seldom overlap, so these are threads that hand work to each other: dwell show REC --slowest 3 shows the steps; fewer of them would shorten the waits, otherwise accept them"
+		return "requests seldom overlap, so the service's threads wait for each other as they hand work over (dwell show REC --slowest 3 shows the steps): have fewer such steps, or accept the waits"
 	}
 	return "let fewer requests compute at once, or give the host more processors, and record again"
 }
@@ -349,8 +349,9 @@ func firstServer(c *diagnosis.Case) timeline.Process {
 	return c.Processes[at]
 }
 
-// others returns how long waits were behind programs that are not watched, and names the two with the largest parts.
-func (a *inFrontOf) others(all Duration) (sum Duration, names string) {
+// others returns how long waits were behind programs that are not watched, and names the two with the largest parts,
+// with these and without.
+func (a *inFrontOf) others(all Duration) (sum Duration, shares, names string) {
 	var list []front
 	for name, d := range a.programs {
 		sum += d
@@ -359,15 +360,16 @@ func (a *inFrontOf) others(all Duration) (sum Duration, names string) {
 		}
 	}
 	slices.SortFunc(list, func(x, y front) int { return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.name, y.name)) })
-	var said []string
+	var said, called []string
 	for _, f := range list[:min(2, len(list))] {
+		called = append(called, f.name)
 		said = append(said, f.name+" "+diagnosis.Percent(diagnosis.ShareOf(int64(f.time), int64(all))))
 	}
 	switch {
 	case len(said) == 0:
-		return sum, ""
+		return sum, "", ""
 	case list[0].time == sum:
-		return sum, " (" + list[0].name + ")"
+		return sum, " (" + list[0].name + ")", list[0].name
 	}
-	return sum, " (" + strings.Join(said, ", ") + ")"
+	return sum, " (" + strings.Join(said, ", ") + ")", strings.Join(called, " and ")
 }

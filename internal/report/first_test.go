@@ -32,7 +32,7 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 		"look at this first: requests wait for a disk (disk), 60.0 %",
 		"minor disk: Requests wait for a disk.\n      Without it, p99 falls by 1 ms (0 ms to 3 ms). If it is that: write less.\n",
 		"Minor: page-fault (next to nothing)\n",
-		"May be chance, record for longer: gc-pause",
+		"May be chance, record for at least 51 s: gc-pause",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is expected\n%s", want, out.String())
@@ -58,7 +58,7 @@ func TestWhatMayBeChanceIsNamed(t *testing.T) {
 		if first := strings.Contains(strings.Join(strings.Fields(out.String()), " "), "; gc-pause (p99, now 10.4 ms, would fall by between 0 ms and 9.00 ms) may be chance."); first != named {
 			t.Errorf("p99 may fall by %d ns: named %v\n%s", high, first, out.String())
 		}
-		if !strings.Contains(out.String(), "May be chance, record for longer: gc-pause: the collector stops requests\n") {
+		if !strings.Contains(out.String(), "May be chance, record for at least 51 s: gc-pause: the collector stops requests\n") {
 			t.Errorf("what it takes is not said\n%s", out.String())
 		}
 	}

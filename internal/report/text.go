@@ -66,10 +66,11 @@ func write(r *Report, o TextOptions, b brevity) *page {
 }
 
 // From this many requests on: hundred, p99 is not just the slowest one's time; afew, p99 rests on more than a few
-// requests.
+// requests; firm, on ten.
 const (
 	hundred = 100
 	afew    = 300
+	firm    = 1000
 )
 
 // howMany says how many requests were measured, and how often they came unless a table shows that.

@@ -308,7 +308,7 @@ func minor(p *page, r *Report) {
 			}
 		}
 		if unsure != nil {
-			reasons(p, plain, "Seen, but may be chance (record for longer)", unsure)
+			reasons(p, plain, "Seen, but may be chance (record for "+r.longer()+")", unsure)
 		}
 		if little != nil {
 			reasons(p, plain, "Minor: seen, and worth little here", little)
@@ -348,7 +348,7 @@ func minor(p *page, r *Report) {
 	if text != nil {
 		p.hang(plain, p.paint(bold, "Minor: "), strings.Join(text, "; "), whole)
 	}
-	mayBeChance(p, unsure, len(r.Findings) == 0)
+	mayBeChance(p, r, unsure, len(r.Findings) == 0)
 }
 
 // minorFirst prints a minor result that the answer recommends to look at.
@@ -359,7 +359,7 @@ func (p *page) minorFirst(f *Finding) {
 
 // mayBeChance lists savings that would be worth having but may be chance, with their bounds. If there is only one,
 // and nothing was found, it also says what takes the time.
-func mayBeChance(p *page, unsure []*Finding, alone bool) {
+func mayBeChance(p *page, r *Report, unsure []*Finding, alone bool) {
 	var list []string
 	for _, f := range unsure {
 		list = append(list, f.ID+" ("+f.bounds()+")")
@@ -368,8 +368,17 @@ func mayBeChance(p *page, unsure []*Finding, alone bool) {
 		list[0] = unsure[0].ID + ": " + unsure[0].Why
 	}
 	if list != nil {
-		p.hang(plain, p.paint(bold, "May be chance, record for longer: "), strings.Join(list, ", "), whole)
+		p.hang(plain, p.paint(bold, "May be chance, record for "+r.longer()+": "), strings.Join(list, ", "), whole)
 	}
+}
+
+// longer is for how long to record so that intervals of savings become half as wide, and p99 rests on enough requests.
+func (r *Report) longer() string {
+	seconds := 4 * r.Recording.Seconds / unit
+	if rate := r.Requests.PerSecond; rate > 0 {
+		seconds = max(seconds, firm*unit/rate)
+	}
+	return "at least " + thousands(int64(seconds)+1) + " s"
 }
 
 // saves names a minor finding, with the bounds of its saving.
