@@ -297,9 +297,13 @@ type front struct {
 // the reason, and the evidence. Of a recording that does not say what had the processors, it gives the possibilities.
 func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, decide string, ev []diagnosis.Evidence) {
 	others, names, named := a.others(all)
+	elsewhere := "to another host for a while"
+	if cpus >= 4 {
+		elsewhere = "to other processors (taskset, cpusets) or another host"
+	}
 	list := []front{
 		{"behind other threads of the service", "", ownThreads(c), a.turns + a.own},
-		{"behind other programs", names, "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " to other processors or another host (taskset, cpusets), and record again", others},
+		{"behind other programs", names, "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " " + elsewhere + ", and record again", others},
 		{"until an idle processor was awake", "", "hand work between threads less often, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
 		{"while interrupts or a hypervisor had the processor", "", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
 	}

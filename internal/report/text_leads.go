@@ -284,14 +284,6 @@ func (p *page) decide(f *Finding) string {
 	return first + " (--all says more)"
 }
 
-// between gives the bounds of a saving in a sentence in which "to" would be read as a result.
-func between(low, high Duration) string {
-	if human(low) == human(high) {
-		return human(high)
-	}
-	return "between " + human(max(0, low)) + " and " + human(high)
-}
-
 // minor lists what was seen but is worth little here, or may be chance: what belongs to which finding, and the rest.
 // If the answer recommends looking at one of them first, it is printed completely.
 func minor(p *page, r *Report) {
@@ -357,12 +349,12 @@ func (p *page) minorFirst(f *Finding) {
 	p.wrap(plain, "      ", sentence(f.Why)+". If it is that: "+f.Fix+".", whole)
 }
 
-// mayBeChance lists savings that would be worth having but may be chance, with their bounds. If there is only one,
-// and nothing was found, it also says what takes the time.
+// mayBeChance lists savings that would be worth having but may be chance, where and with their bounds. If there is only
+// one, and nothing was found, it says what takes the time.
 func mayBeChance(p *page, r *Report, unsure []*Finding, alone bool) {
 	var list []string
 	for _, f := range unsure {
-		list = append(list, f.ID+" ("+f.bounds()+")")
+		list = append(list, f.ID+" ("+f.Place+": "+f.bounds()+")")
 	}
 	if alone && len(unsure) == 1 {
 		list[0] = unsure[0].ID + ": " + unsure[0].Why
@@ -370,15 +362,6 @@ func mayBeChance(p *page, r *Report, unsure []*Finding, alone bool) {
 	if list != nil {
 		p.hang(plain, p.paint(bold, "May be chance, record for "+r.longer()+": "), strings.Join(list, ", "), whole)
 	}
-}
-
-// longer is for how long to record so that intervals of savings become half as wide, and p99 rests on enough requests.
-func (r *Report) longer() string {
-	seconds := 4 * r.Recording.Seconds / unit
-	if rate := r.Requests.PerSecond; rate > 0 {
-		seconds = max(seconds, firm*unit/rate)
-	}
-	return "at least " + thousands(int64(seconds)+1) + " s"
 }
 
 // saves names a minor finding, with the bounds of its saving.

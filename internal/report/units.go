@@ -25,3 +25,20 @@ func timeOfDay(ns int64) string {
 	ms := (ns/1_000_000%day + day) % day
 	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
 }
+
+// between gives the bounds of a saving in a sentence in which "to" would be read as a result.
+func between(low, high Duration) string {
+	if human(low) == human(high) {
+		return human(high)
+	}
+	return "between " + human(max(0, low)) + " and " + human(high)
+}
+
+// longer is for how long to record so that intervals of savings become half as wide, and p99 rests on enough requests.
+func (r *Report) longer() string {
+	seconds := 4 * r.Recording.Seconds / unit
+	if rate := r.Requests.PerSecond; rate > 0 {
+		seconds = max(seconds, firm*unit/rate)
+	}
+	return "at least " + thousands(int64(seconds)+1) + " s"
+}
