@@ -167,12 +167,22 @@ func (h *host) processors() string {
 	return "processors are"
 }
 
-// unstopped says so if no CPU quota can be what a wait for a processor was for.
-func (h *host) unstopped() string {
-	if !h.quota || h.throttled > 0 {
-		return ""
+// unstopped says which processors the service may use, and that no CPU quota can be what a wait for one was for, as far
+// as that is known.
+func (h *host) unstopped(c *diagnosis.Case) (text string) {
+	switch p := firstServer(c); {
+	case p.CPUs > 0 && p.CPUs < h.cpus:
+		text = ", the service may use " + diagnosis.Thousands(p.CPUs) + " of them (taskset, cpusets)"
+	case p.CPUs > 0:
+		text = ", the service may use all of them"
 	}
-	return " and no CPU quota stopped it"
+	if !h.quota || h.throttled > 0 {
+		return text
+	}
+	if text != "" {
+		text += ","
+	}
+	return text + " and no CPU quota stopped it"
 }
 
 // waitsBeside is the candidate for waits for a CPU on a host that has idle time on the whole. Others cause them if they
@@ -185,7 +195,7 @@ func waitsBeside(c *diagnosis.Case, h host, spans []diagnosis.Span, ev []diagnos
 	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
-		Title: "Requests wait for a processor, although the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy overall" + h.unstopped() + ": " +
+		Title: "Requests wait for a processor, although the host's " + h.processors() + " only " + diagnosis.Percent(h.busy) + " busy overall" + h.unstopped(c) + ": " +
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + who,
 		Fix:      "spread the work that comes in bursts, or give the service more CPU for them",
 		Spans:    spans,
@@ -338,7 +348,7 @@ func ownThreads(c *diagnosis.Case) string {
 		return "let the service use more than " + diagnosis.Thousands(p.CPUs) + " of the host's " + diagnosis.Thousands(c.Manifest.CPUs) + " processors (taskset, cpusets), and record again"
 	}
 	if c.Time() < c.BusyTime() {
-		return "requests seldom overlap, so the service's threads wait for each other as they hand work over (dwell show REC --slowest 3 shows the steps): have fewer such steps, or accept the waits"
+		return "requests seldom overlap, so the threads in the way work for the same request or are the runtime's own (Linux often puts a thread on the processor of the one that wakes it): accept these waits, unless the code uses more threads for a request than it needs"
 	}
 	return "let fewer requests compute at once, or give the host more processors, and record again"
 }
