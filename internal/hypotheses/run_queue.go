@@ -299,8 +299,8 @@ func readyThreads(c *diagnosis.Case, p recording.ProcessID) []timeline.Interval 
 
 // front is one of the things that waits for processors are behind, and what would show that it is the reason.
 type front struct {
-	what, name, decide string
-	time               Duration
+	what, name, about, decide string
+	time                      Duration
 }
 
 // story says what waits of so much time in all were behind, to follow their share, what would decide whether that is
@@ -312,10 +312,10 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 		elsewhere = "to other processors (taskset, cpusets) or another host"
 	}
 	list := []front{
-		{"behind other threads of the service", "", ownThreads(c), a.turns + a.own},
-		{"behind other programs", names, "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " " + elsewhere + ", and record again", others},
-		{"until an idle processor was awake", "", "hand work between threads less often, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
-		{"while interrupts or a hypervisor had the processor", "", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
+		{"behind other threads of the service", "", "about its own threads: ", ownThreads(c), a.turns + a.own},
+		{"behind other programs", names, "about other programs: ", "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " " + elsewhere + ", and record again", others},
+		{"until an idle processor was awake", "", "about idle processors: ", "hand work between threads less often, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
+		{"while interrupts or a hypervisor had the processor", "", "about interrupts: ", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
 	}
 	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
 	if 2*(a.turns+a.own+others+a.idle+a.taken) < all || all == 0 {
@@ -337,7 +337,7 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 	}
 	decide = list[0].decide
 	if 4*list[1].time >= all {
-		decide += "; " + list[1].decide
+		decide = list[0].about + decide + "; " + list[1].about + list[1].decide
 	}
 	return who, decide, ev
 }
@@ -348,7 +348,7 @@ func ownThreads(c *diagnosis.Case) string {
 		return "let the service use more than " + diagnosis.Thousands(p.CPUs) + " of the host's " + diagnosis.Thousands(c.Manifest.CPUs) + " processors (taskset, cpusets), and record again"
 	}
 	if c.Time() < c.BusyTime() {
-		return "requests seldom overlap, so the threads in the way work for the same request or are the runtime's own (Linux often puts a thread on the processor of the one that wakes it): accept these waits, unless the code uses more threads for a request than it needs"
+		return "requests seldom overlap, so the threads in the way work for the same request or are the runtime's own (Linux often puts a thread on the processor of the one that wakes it): accept these waits"
 	}
 	return "let fewer requests compute at once, or give the host more processors, and record again"
 }

@@ -78,14 +78,21 @@ func (r *Report) nothing() string {
 	return "No problem found: " + takes + ", in slow and ordinary requests alike"
 }
 
-// chance names a minor result that may be half of p99 but may also be chance.
-func (r *Report) chance() string {
+// chance names minor results that may be half of p99 but may also be chance, the first with its bounds.
+func (r *Report) chance() (text string) {
 	for i := range r.Minor {
-		if f := &r.Minor[i]; f.Impact.Unsure && f.p99 > 0 && 2*f.Impact.P99High >= f.p99 {
-			return "; " + f.ID + " (" + f.bounds() + ") may be chance"
+		switch f := &r.Minor[i]; {
+		case !f.Impact.Unsure || f.p99 == 0 || 2*f.Impact.P99High < f.p99:
+		case text == "":
+			text = "; " + f.ID + " (" + f.bounds() + ")"
+		default:
+			text += " and " + f.ID
 		}
 	}
-	return ""
+	if text != "" {
+		text += " may be chance"
+	}
+	return text
 }
 
 // besides returns what dominates besides the findings and is not a consequence of one.
