@@ -314,7 +314,7 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 	list := []front{
 		{"behind other threads of the service", "", "about its own threads: ", ownThreads(c), a.turns + a.own},
 		{"behind other programs", names, "about other programs: ", "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " " + elsewhere + ", and record again", others},
-		{"until an idle processor was awake", "", "about idle processors: ", "hand work between threads less often, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
+		{"until an idle processor was awake", "", "about idle processors: ", "accept these waits, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
 		{"while interrupts or a hypervisor had the processor", "", "about interrupts: ", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
 	}
 	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
@@ -336,8 +336,13 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 		ev = append(ev, diagnosis.Part("of these waits are "+f.what, share))
 	}
 	decide = list[0].decide
-	if 4*list[1].time >= all {
-		decide = list[0].about + decide + "; " + list[1].about + list[1].decide
+	if 10*list[1].time >= all {
+		decide = list[0].about + decide
+	}
+	for _, f := range list[1:] {
+		if 10*f.time >= all {
+			decide += "; " + f.about + f.decide
+		}
 	}
 	return who, decide, ev
 }
