@@ -31,7 +31,7 @@ func TestWhatWaitsForProcessorsAreBehind(t *testing.T) {
 		{inFrontOf{idle: 60 * milli, programs: tally{"backup": 40 * milli}}, "; of that 60 % until an idle processor was awake, 40 % behind other programs (backup)", "about idle processors: accept"},
 		{inFrontOf{programs: tally{"a": 30 * milli, "b": 50 * milli, "c": 18 * milli, "": 2 * milli}}, "; of that 100 % behind other programs (b 50 %, a 30 %)", "move b and a to another host for a while, and record again"},
 		{inFrontOf{programs: tally{"": 80 * milli}, own: 4 * milli}, "; of that 80 % behind other programs", "move the programs that run then"},
-		{inFrontOf{taken: 90 * milli, own: 10 * milli}, "; of that 90 % while interrupts or a hypervisor had the processor, 10 % behind other threads of the service", "see with vmstat 1"},
+		{inFrontOf{taken: 90 * milli, own: 10 * milli}, "; of that 90 % while interrupts or a hypervisor had the processor, 10 % behind other threads of the service", "about interrupts: see with vmstat 1"},
 		{inFrontOf{idle: 40 * milli}, "", "dwell threads REC --when 'runnable>2'"},
 	} {
 		who, next, _ := x.ahead.story(c, 100*milli, 2)
