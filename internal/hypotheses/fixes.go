@@ -10,7 +10,7 @@ func reuseFix(rt recording.Runtime) string {
 			"(http.Agent for plain HTTP); AWS SDK v2: AWS_NODEJS_CONNECTION_REUSE_ENABLED=1"
 	case recording.RuntimeGo:
 		return "use one http.Client (one http.Transport) for all calls, read each body to its end and close it, " +
-			"and raise Transport.MaxIdleConnsPerHost (default 2) to, say, 100"
+			"and raise Transport.MaxIdleConnsPerHost (default 2) to 100 or so"
 	case recording.RuntimePython:
 		return "make calls through one requests.Session, urllib3.PoolManager or httpx.Client that lives as long as the process"
 	case recording.RuntimeRuby:

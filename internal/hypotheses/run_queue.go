@@ -314,7 +314,7 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 	list := []front{
 		{"behind other threads of the service", "", "about its own threads: ", ownThreads(c), a.turns + a.own},
 		{"behind other programs", names, "about other programs: ", "move " + cmp.Or(named, "the programs that run then (pidstat 1 names them)") + " " + elsewhere + ", and record again", others},
-		{"until an idle processor was awake", "", "about idle processors: ", "accept these waits, or on hardware of your own keep processors awake (cpupower idle-set -D 0), and record again", a.idle},
+		{"until an idle processor was awake", "", "about idle processors: ", "accept that, or keep them awake on hardware of your own", a.idle},
 		{"while interrupts or a hypervisor had the processor", "", "about interrupts: ", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
 	}
 	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
