@@ -94,7 +94,7 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 		return closer + ", although neither side asked for it", reuseFix(rt)
 	}
 	if e.peer > e.us && 2*e.sealed > e.us+e.peer+e.idle {
-		return closer + "; TLS hides which side asks for it", "if our requests ask for the close (" + asksToClose(rt) + "), stop that; if the peer's answers do (curl -v shows them), see its keep-alive setting; otherwise " + reuseFix(rt)
+		return closer + "; TLS hides which side asks for it", "if our requests ask for the close (" + asksToClose(rt) + "), stop that; if the peer's answers do (curl -v --http1.1 shows them), see its keep-alive setting; otherwise " + reuseFix(rt)
 	}
 	return closer, reuseFix(rt)
 }
