@@ -165,7 +165,7 @@ type works struct {
 // programs have, too; goroutines that wait in their own runtime's queue do not.
 func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diagnosis.Span) {
 	by := map[recording.ProcessID]*works{}
-	front := inFront(c)
+	front, _ := inFront(c)
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for g := r.Segments(); g.Next(); {

@@ -69,7 +69,8 @@ func neighboursTook(c *diagnosis.Case) *taken {
 		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
 			return out
 		}
-		front, putOff, many := inFront(c), []bool(nil), 0
+		_, theirs := inFront(c)
+		putOff, many := []bool(nil), 0
 		ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool {
 			if !ofThread(c, g) {
 				return false
@@ -82,7 +83,7 @@ func neighboursTook(c *diagnosis.Case) *taken {
 		})
 		out.work = make([]diagnosis.Span, 0, many)
 		for i := range ready {
-			if ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From))); putOff[i] {
+			if ready[i].From += diagnosis.Time((diagnosis.Whole - theirs).Of(ready[i].To.Sub(ready[i].From))); putOff[i] {
 				out.work = append(out.work, ready[i])
 			}
 		}
@@ -101,16 +102,18 @@ func ranBefore(c *diagnosis.Case, g *timeline.Segment) bool {
 	return i > 0 && i < len(list) && list[i].State == timeline.StateRunnable && list[i-1].State == timeline.StateRunning
 }
 
-// inFront returns which share of the work that threads wait behind, for a processor, is the service's own. If what had
-// the processors was not recorded, it is the service's share of what was used of them.
-func inFront(c *diagnosis.Case) diagnosis.Share {
-	if own, known := ahead(c).ofOwn(); known {
-		return own
+// inFront returns the shares of the service's own work, and of other programs, in what threads wait behind for a
+// processor. If what had the processors was not recorded, they are the shares of what was used of them.
+func inFront(c *diagnosis.Case) (own, others diagnosis.Share) {
+	own, others, known := ahead(c).shares()
+	if !known {
+		own = diagnosis.Whole
+		if h := hostLoad(c); h.known && h.busy > 0 {
+			own = min(diagnosis.Whole, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
+		}
+		others = diagnosis.Whole - own
 	}
-	if h := hostLoad(c); h.known && h.busy > 0 {
-		return min(diagnosis.Whole, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
-	}
-	return diagnosis.Whole
+	return own, others
 }
 
 // ofThread reports whether a thread waits in a segment, and not a goroutine in the queue of its runtime.

@@ -264,13 +264,15 @@ func (a *inFrontOf) behind(off *timeline.Off, d Duration) {
 	}
 }
 
-// ofOwn returns the share of the service's own threads in what threads waited behind; false if that was not recorded.
-func (a *inFrontOf) ofOwn() (diagnosis.Share, bool) {
-	all := a.own + a.idle
+// shares returns the shares of the service's own threads, and of other programs, in what threads waited behind; false if
+// that was not recorded.
+func (a *inFrontOf) shares() (own, others diagnosis.Share, known bool) {
+	programs := Duration(0)
 	for _, d := range a.programs {
-		all += d
+		programs += d
 	}
-	return diagnosis.ShareOf(int64(a.own), int64(all)), all > a.taken
+	all := a.own + a.idle + programs
+	return diagnosis.ShareOf(int64(a.own), int64(all)), diagnosis.ShareOf(int64(programs), int64(all)), all > a.taken
 }
 
 // readyThreads returns when at least one thread of a process waited for a processor, in order and disjoint.

@@ -41,6 +41,17 @@ func TestWhatWaitsForProcessorsAreBehind(t *testing.T) {
 	}
 }
 
+// Time behind idle processors is neither the service's own work nor that of other programs.
+func TestSharesOfWhatThreadsWaitBehind(t *testing.T) {
+	a := inFrontOf{own: 30 * milli, idle: 20 * milli, programs: tally{"backup": 50 * milli}}
+	if own, others, known := a.shares(); own != diagnosis.Whole*3/10 || others != diagnosis.Whole/2 || !known {
+		t.Errorf("%d and %d of a million, known: %v", own, others, known)
+	}
+	if _, _, known := (&inFrontOf{taken: milli}).shares(); known {
+		t.Error("nothing was recorded")
+	}
+}
+
 // A goroutine in the queue of its runtime waits for the service's own threads, except while one of them waits for a processor.
 func TestGoroutinesWaitBehindThreads(t *testing.T) {
 	rec := oneProcessor(1)
