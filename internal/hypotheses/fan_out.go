@@ -41,17 +41,18 @@ func fannedOut(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosi
 }
 
 // tasksOf returns how many calls of a shape other threads made for a request, the span in which they worked for it, and
-// how long the longest single call took them.
+// how long the longest single call took them. A strand that only sends a call, as a connection's goroutine does, did not
+// make it.
 func tasksOf(c *diagnosis.Case, r *timeline.Request, of shape) (longest Duration, from, to diagnosis.Time, tasks int) {
 	for _, p := range r.Parts {
 		var calls, most Duration
 		n := 0
 		for _, id := range r.Calls {
 			call := &c.Calls[id]
-			if call.Strand != p.Strand || call.Start >= p.To || call.End <= p.From || shapeOf(call) != of {
+			d := call.End.Sub(call.Start)
+			if call.Strand != p.Strand || 2*min(call.End, p.To).Sub(max(call.Start, p.From)) <= d || shapeOf(call) != of {
 				continue
 			}
-			d := call.End.Sub(call.Start)
 			calls, most = calls+d, max(most, d)
 			n++
 		}

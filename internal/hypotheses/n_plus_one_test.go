@@ -102,3 +102,21 @@ func TestStatementsPreparedBeforeNeedNotBeAlike(t *testing.T) {
 		}
 	}
 }
+
+// Other threads make the calls of a request if they work for it while the calls last. A goroutine that only sends them,
+// as that of a pooled connection of Go does, makes none.
+func TestWhoSendsACallDoesNotMakeIt(t *testing.T) {
+	for _, x := range []struct{ works, tasks int }{{10, 2}, {1, 0}} {
+		c := &diagnosis.Case{Timeline: &timeline.Timeline{}}
+		r := &timeline.Request{RequestMore: &timeline.RequestMore{}}
+		for i := range 2 {
+			from := diagnosis.Time(20 * i)
+			c.Calls = append(c.Calls, timeline.Call{ID: timeline.CallID(i), Strand: 3, Start: from, End: from + 10})
+			r.Calls = append(r.Calls, timeline.CallID(i))
+			r.Parts = append(r.Parts, timeline.Part{Strand: 3, From: from, To: from + diagnosis.Time(x.works)})
+		}
+		if _, _, _, tasks := tasksOf(c, r, shape{}); tasks != x.tasks {
+			t.Errorf("works for %d of 10: %d tasks, want %d", x.works, tasks, x.tasks)
+		}
+	}
+}
