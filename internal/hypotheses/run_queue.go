@@ -23,6 +23,7 @@ func runQueue() diagnosis.Hypothesis {
 			"It is a finding if it explains the difference between slow and ordinary requests, or if half of all request time goes into it. Otherwise it is a lead if others use more of the processors than the service, or if the processors have " +
 			"time to spare on the whole and requests seldom wait for each other's work: the time is lost to other programs. A finding in such a case comes after the findings about what the service does itself.\n\n" +
 			"Not this: on a host with idle time it is a lead from 5 % of all request time on, and may have another cause than a lack of CPUs. Shorter waits there do not count.\n\n" +
+			"Beside that is reported what had the processors until requests' threads got them: other threads of the service, other programs by name, or nothing; and which processors the service may use.\n\n" +
 			"Saving: those waits are taken out of each request, and waits for locks and workers whose holders wait for a processor.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
