@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -143,4 +144,203 @@ func (n *neighbours) fix(busy, own diagnosis.Share) string {
 		return "give the service more CPU, or make its computations cheaper"
 	}
 	return "give the service more CPU, or move the programs that compete with it: " + cmp.Or(n.names, "see what else runs there (top, systemd-cgtop)")
+}
+
+// inFrontOf is what had the processors until requests' threads got them, by time. Goroutines in the queue of their
+// runtime wait for the service's own threads, except while one of these waits for a processor.
+type inFrontOf struct {
+	turns, own, idle, taken Duration // turns: of goroutines, for the service's own threads
+	programs                tally
+}
+
+// ahead returns what measured requests wait behind for processors; its callers share it.
+func ahead(c *diagnosis.Case) *inFrontOf {
+	return c.Once("ahead", func() any {
+		a, ready := &inFrontOf{programs: tally{}}, map[recording.ProcessID][]timeline.Interval{}
+		c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, g *timeline.Segment) bool {
+			if id := g.Strand; id != timeline.None {
+				a.wait(c, &c.Strands[id], g, ready)
+			} else if r.Strand != timeline.None {
+				a.wait(c, &c.Strands[r.Strand], g, ready)
+			}
+			return false
+		})
+		return a
+	}).(*inFrontOf)
+}
+
+// wait counts one wait of a strand. When threads of a process of goroutines were ready is collected once.
+func (a *inFrontOf) wait(c *diagnosis.Case, st *timeline.Strand, g *timeline.Segment, ready map[recording.ProcessID][]timeline.Interval) {
+	list := st.Intervals
+	if st.Goroutine != recording.NoGoroutine {
+		if ready[st.Process] == nil {
+			ready[st.Process] = readyThreads(c, st.Process)
+		}
+		list = ready[st.Process]
+		a.turns += g.To.Sub(g.From)
+	}
+	for _, iv := range timeline.Clipped(list, g.From, g.To) {
+		if iv.State != timeline.StateRunnable {
+			continue
+		}
+		d := min(iv.To, g.To).Sub(max(iv.From, g.From))
+		if st.Goroutine != recording.NoGoroutine {
+			a.turns -= d
+		}
+		a.behind(iv.Off, d)
+	}
+}
+
+// behind counts a wait at the end of a span off the CPU; nil: the thread lost its CPU without leaving it.
+func (a *inFrontOf) behind(off *timeline.Off, d Duration) {
+	switch {
+	case off == nil:
+		a.taken += d
+	case off.Ahead == recording.AheadIdle:
+		a.idle += d
+	case off.Ahead == recording.AheadWatched:
+		a.own += d
+	case off.Ahead == recording.AheadOther:
+		a.programs[off.Program] += d
+	}
+}
+
+// shares returns the shares of the service's own threads, and of other programs, in what threads waited behind; false if
+// that was not recorded.
+func (a *inFrontOf) shares() (own, others diagnosis.Share, known bool) {
+	programs := Duration(0)
+	for _, d := range a.programs {
+		programs += d
+	}
+	all := a.own + a.idle + programs
+	return diagnosis.ShareOf(int64(a.own), int64(all)), diagnosis.ShareOf(int64(programs), int64(all)), all > a.taken
+}
+
+// readyThreads returns when at least one thread of a process waited for a processor, in order and disjoint.
+func readyThreads(c *diagnosis.Case, p recording.ProcessID) []timeline.Interval {
+	all, out := []timeline.Interval(nil), []timeline.Interval{}
+	for i := range c.Strands {
+		if st := &c.Strands[i]; st.Process == p && st.Goroutine == recording.NoGoroutine {
+			for _, iv := range st.Intervals {
+				if iv.State == timeline.StateRunnable {
+					all = append(all, iv)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timeline.Interval) int { return cmp.Compare(a.From, b.From) })
+	for _, iv := range all {
+		if n := len(out); n > 0 {
+			iv.From = max(iv.From, out[n-1].To)
+		}
+		if iv.From < iv.To {
+			out = append(out, iv)
+		}
+	}
+	return out
+}
+
+// front is one of the things that waits for processors are behind, and what would show that it is the reason.
+type front struct {
+	what, name, about, decide string
+	time                      Duration
+}
+
+// story says what waits of so much time in all were behind, to follow their share, what would decide whether that is
+// the reason, and the evidence. Of a recording that does not say what had the processors, it gives the possibilities.
+func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, decide string, ev []diagnosis.Evidence) {
+	others, names, named := a.others(all, cpus)
+	list := []front{
+		{"behind other threads of the service", "", "about its own threads: ", ownThreads(c), a.turns + a.own},
+		{"behind other programs", names, "about other programs: ", named, others},
+		{"until an idle processor was awake", "", "about idle processors: ", "accept that, or keep them awake on hardware of your own", a.idle},
+		{"while interrupts or a hypervisor had the processor", "", "about interrupts: ", "see with vmstat 1 whether that is interrupts (in) or a hypervisor (st)", a.taken},
+	}
+	slices.SortStableFunc(list, func(x, y front) int { return cmp.Compare(y.time, x.time) })
+	if 2*(a.turns+a.own+others+a.idle+a.taken) < all || all == 0 {
+		return "", "dwell threads REC --when 'runnable>" + strconv.FormatInt(cpus, 10) + "' finds times at which more threads are ready than there are processors (then run fewer at once); " +
+			"otherwise another program has the processors, the service is bound to a few of them (taskset -p PID), or idle processors wake up slowly, as in virtual machines", nil
+	}
+	for i, f := range list {
+		share := diagnosis.ShareOf(int64(f.time), int64(all))
+		if i > 0 && share < diagnosis.Whole/20 {
+			continue
+		}
+		if i == 0 {
+			who = "; of that "
+		} else {
+			who += ", "
+		}
+		who += diagnosis.Percent(share) + " " + f.what + f.name
+		ev = append(ev, diagnosis.Part("of these waits are "+f.what, share))
+	}
+	decide = list[0].decide
+	if 10*list[1].time >= all {
+		decide = list[0].about + decide
+	}
+	for _, f := range list[1:] {
+		if 10*f.time >= all {
+			decide += "; " + f.about + f.decide
+		}
+	}
+	return who, decide, ev
+}
+
+// ownThreads is what to try about waits for the service's own threads.
+func ownThreads(c *diagnosis.Case) string {
+	if p := firstServer(c); p.CPUs > 0 && p.CPUs < c.Manifest.CPUs {
+		return "let the service use more than " + diagnosis.Thousands(p.CPUs) + " of the host's " + diagnosis.Thousands(c.Manifest.CPUs) + " processors (taskset, cpusets), and record again"
+	}
+	if c.Time() < c.BusyTime() {
+		return "requests seldom overlap, so the threads in the way work for the same request or are the runtime's own (Linux often puts a thread on the processor of the one that wakes it): accept these waits"
+	}
+	return "let fewer requests compute at once, or give the host more processors, and record again"
+}
+
+// firstServer is the process that serves the first measured request.
+func firstServer(c *diagnosis.Case) timeline.Process {
+	id := c.Requests[c.Measured()[0]].Process
+	at := slices.IndexFunc(c.Processes, func(p timeline.Process) bool { return p.ID == id })
+	if at < 0 {
+		return timeline.Process{}
+	}
+	return c.Processes[at]
+}
+
+// recorder is the name of dwell's own processes, which nobody has to move.
+const recorder = "dwell"
+
+// others returns how long waits were behind programs that are not watched, names the two with the largest parts, and says
+// what to do about them.
+func (a *inFrontOf) others(all Duration, cpus int64) (sum Duration, shares, decide string) {
+	var list []front
+	for name, d := range a.programs {
+		sum += d
+		if name != "" && 20*d >= all {
+			list = append(list, front{name: name, time: d})
+		}
+	}
+	slices.SortFunc(list, func(x, y front) int { return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.name, y.name)) })
+	var said, called []string
+	for _, f := range list[:min(2, len(list))] {
+		if f.name != recorder {
+			called = append(called, f.name)
+		}
+		said = append(said, f.name+" "+diagnosis.Percent(diagnosis.ShareOf(int64(f.time), int64(all))))
+	}
+	elsewhere := "to another host for a while"
+	if cpus >= 4 {
+		elsewhere = "to other processors (taskset, cpusets) or another host"
+	}
+	decide = "move " + cmp.Or(strings.Join(called, " and "), "the programs that run then (pidstat 1 names them)") + " " + elsewhere + ", and record again"
+	switch {
+	case len(said) == 0:
+		return sum, "", decide
+	case len(called) == 0:
+		decide = "accept the waits for dwell itself"
+	}
+	if list[0].time == sum {
+		said = []string{list[0].name}
+	}
+	return sum, " (" + strings.Join(said, ", ") + ")", decide
 }

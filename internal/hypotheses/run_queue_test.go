@@ -30,6 +30,8 @@ func TestWhatWaitsForProcessorsAreBehind(t *testing.T) {
 		{inFrontOf{own: 70 * milli, idle: 30 * milli}, "; of that 70 % behind other threads of the service, 30 % until an idle processor was awake", "about its own threads: requests seldom overlap"},
 		{inFrontOf{idle: 60 * milli, programs: tally{"backup": 40 * milli}}, "; of that 60 % until an idle processor was awake, 40 % behind other programs (backup)", "about idle processors: accept"},
 		{inFrontOf{programs: tally{"a": 30 * milli, "b": 50 * milli, "c": 18 * milli, "": 2 * milli}}, "; of that 100 % behind other programs (b 50 %, a 30 %)", "move b and a to another host for a while, and record again"},
+		{inFrontOf{programs: tally{"dwell": 60 * milli, "backup": 40 * milli}}, "; of that 100 % behind other programs (dwell 60 %, backup 40 %)", "move backup to another host"},
+		{inFrontOf{programs: tally{"dwell": 100 * milli}}, "; of that 100 % behind other programs (dwell)", "accept the waits for dwell itself"},
 		{inFrontOf{programs: tally{"": 80 * milli}, own: 4 * milli}, "; of that 80 % behind other programs", "move the programs that run then"},
 		{inFrontOf{taken: 90 * milli, own: 10 * milli}, "; of that 90 % while interrupts or a hypervisor had the processor, 10 % behind other threads of the service", "about interrupts: see with vmstat 1"},
 		{inFrontOf{idle: 40 * milli}, "", "dwell threads REC --when 'runnable>2'"},
