@@ -339,14 +339,6 @@ func assisted(c *diagnosis.Case) bool {
 	return false
 }
 
-// servingRuntime is the runtime of the process that served the slowest request.
-func servingRuntime(c *diagnosis.Case) recording.Runtime {
-	if n := len(c.Overall.Requests); n > 0 {
-		return runtimeOf(c, c.Requests[c.Overall.Requests[n-1]].Process)
-	}
-	return recording.RuntimeNative
-}
-
 // gcFix says how to make the collector work less, in a runtime's own words; at: where nearly all of that is, or "".
 func gcFix(rt recording.Runtime, at string) string {
 	if at != "" {

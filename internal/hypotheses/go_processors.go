@@ -29,12 +29,9 @@ func fewProcessors(c *diagnosis.Case) *processors {
 	if len(few) == 0 {
 		return nil
 	}
-	ready := map[recording.ProcessID][]timeline.Interval{}
+	ready := readyThreads(c)
 	c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, g *timeline.Segment) bool {
 		if k := few[r.Process]; k != nil && !ofThread(c, g) {
-			if ready[r.Process] == nil {
-				ready[r.Process] = readyThreads(c, r.Process)
-			}
 			k.turns(r.ID, g, ready[r.Process])
 		}
 		return false

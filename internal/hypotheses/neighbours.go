@@ -156,12 +156,12 @@ type inFrontOf struct {
 // ahead returns what measured requests wait behind for processors; its callers share it.
 func ahead(c *diagnosis.Case) *inFrontOf {
 	return c.Once("ahead", func() any {
-		a, ready := &inFrontOf{programs: tally{}}, map[recording.ProcessID][]timeline.Interval{}
+		a := &inFrontOf{programs: tally{}}
 		c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, g *timeline.Segment) bool {
 			if id := g.Strand; id != timeline.None {
-				a.wait(c, &c.Strands[id], g, ready)
+				a.wait(c, &c.Strands[id], g)
 			} else if r.Strand != timeline.None {
-				a.wait(c, &c.Strands[r.Strand], g, ready)
+				a.wait(c, &c.Strands[r.Strand], g)
 			}
 			return false
 		})
@@ -169,14 +169,11 @@ func ahead(c *diagnosis.Case) *inFrontOf {
 	}).(*inFrontOf)
 }
 
-// wait counts one wait of a strand. When threads of a process of goroutines were ready is collected once.
-func (a *inFrontOf) wait(c *diagnosis.Case, st *timeline.Strand, g *timeline.Segment, ready map[recording.ProcessID][]timeline.Interval) {
+// wait counts one wait of a strand.
+func (a *inFrontOf) wait(c *diagnosis.Case, st *timeline.Strand, g *timeline.Segment) {
 	list := st.Intervals
 	if st.Goroutine != recording.NoGoroutine {
-		if ready[st.Process] == nil {
-			ready[st.Process] = readyThreads(c, st.Process)
-		}
-		list = ready[st.Process]
+		list = readyThreads(c)[st.Process]
 		a.turns += g.To.Sub(g.From)
 	}
 	for _, iv := range timeline.Clipped(list, g.From, g.To) {
@@ -216,20 +213,32 @@ func (a *inFrontOf) shares() (own, others diagnosis.Share, known bool) {
 	return diagnosis.ShareOf(int64(a.own), int64(all)), diagnosis.ShareOf(int64(programs), int64(all)), all > a.taken
 }
 
-// readyThreads returns when at least one thread of a process waited for a processor, in order and disjoint.
-func readyThreads(c *diagnosis.Case, p recording.ProcessID) []timeline.Interval {
-	all, out := []timeline.Interval(nil), []timeline.Interval{}
-	for i := range c.Strands {
-		if st := &c.Strands[i]; st.Process == p && st.Goroutine == recording.NoGoroutine {
-			for _, iv := range st.Intervals {
-				if iv.State == timeline.StateRunnable {
-					all = append(all, iv)
+// readyThreads returns, of each process, when at least one of its threads waited for a processor, in order and disjoint;
+// its callers share it.
+func readyThreads(c *diagnosis.Case) map[recording.ProcessID][]timeline.Interval {
+	return c.Once("ready threads", func() any {
+		ready := map[recording.ProcessID][]timeline.Interval{}
+		for i := range c.Strands {
+			if st := &c.Strands[i]; st.Goroutine == recording.NoGoroutine {
+				for _, iv := range st.Intervals {
+					if iv.State == timeline.StateRunnable {
+						ready[st.Process] = append(ready[st.Process], iv)
+					}
 				}
 			}
 		}
-	}
-	slices.SortStableFunc(all, func(a, b timeline.Interval) int { return cmp.Compare(a.From, b.From) })
-	for _, iv := range all {
+		for p, list := range ready {
+			slices.SortStableFunc(list, func(a, b timeline.Interval) int { return cmp.Compare(a.From, b.From) })
+			ready[p] = oneAtATime(list)
+		}
+		return ready
+	}).(map[recording.ProcessID][]timeline.Interval)
+}
+
+// oneAtATime cuts from each interval of a list in order what an earlier one has.
+func oneAtATime(list []timeline.Interval) []timeline.Interval {
+	out := list[:0]
+	for _, iv := range list {
 		if n := len(out); n > 0 {
 			iv.From = max(iv.From, out[n-1].To)
 		}
@@ -288,23 +297,13 @@ func (a *inFrontOf) story(c *diagnosis.Case, all Duration, cpus int64) (who, dec
 
 // ownThreads is what to try about waits for the service's own threads.
 func ownThreads(c *diagnosis.Case) string {
-	if p := firstServer(c); p.CPUs > 0 && p.CPUs < c.Manifest.CPUs {
+	if p := servingProcess(c); p.CPUs > 0 && p.CPUs < c.Manifest.CPUs {
 		return "let the service use more than " + diagnosis.Thousands(p.CPUs) + " of the host's " + diagnosis.Thousands(c.Manifest.CPUs) + " processors (taskset, cpusets), and record again"
 	}
-	if c.Time() < c.BusyTime() {
+	if 4*c.Time() < c.BusyTime() { // when one comes, another is open in less than a quarter of the time
 		return "requests seldom overlap, so the threads in the way work for the same request or are the runtime's own (Linux often puts a thread on the processor of the one that wakes it): accept these waits"
 	}
 	return "let fewer requests compute at once, or give the host more processors, and record again"
-}
-
-// firstServer is the process that serves the first measured request.
-func firstServer(c *diagnosis.Case) timeline.Process {
-	id := c.Requests[c.Measured()[0]].Process
-	at := slices.IndexFunc(c.Processes, func(p timeline.Process) bool { return p.ID == id })
-	if at < 0 {
-		return timeline.Process{}
-	}
-	return c.Processes[at]
 }
 
 // recorder is the name of dwell's own processes, which nobody has to move.

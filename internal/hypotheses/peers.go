@@ -89,6 +89,20 @@ func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
 	return recording.RuntimeNative
 }
 
+// servingRuntime is the runtime of the process that served the slowest request.
+func servingRuntime(c *diagnosis.Case) recording.Runtime { return servingProcess(c).Runtime }
+
+// servingProcess is the process that served the slowest request; a zero value if there is none.
+func servingProcess(c *diagnosis.Case) timeline.Process {
+	if n := len(c.Overall.Requests); n > 0 {
+		of := c.Requests[c.Overall.Requests[n-1]].Process
+		if i := slices.IndexFunc(c.Processes, func(p timeline.Process) bool { return p.ID == of }); i >= 0 {
+			return c.Processes[i]
+		}
+	}
+	return timeline.Process{}
+}
+
 // sharedWait is what requests waited for a peer on connections that a goroutine reads for all requests that share them,
 // as with HTTP/2. It is not known which bytes, and so which calls, belong to which request.
 type sharedWait struct {

@@ -169,7 +169,7 @@ func (h *host) processors() string {
 // unstopped says which processors the service may use, and that no CPU quota can be what a wait for one was for, as far
 // as that is known.
 func (h *host) unstopped(c *diagnosis.Case) (text string) {
-	switch p := firstServer(c); {
+	switch p := servingProcess(c); {
 	case p.CPUs > 0 && p.CPUs < h.cpus:
 		text = ", the service may use " + diagnosis.Thousands(p.CPUs) + " of them (taskset, cpusets)"
 	case p.CPUs > 0:
