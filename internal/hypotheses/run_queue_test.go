@@ -43,6 +43,29 @@ func TestWhatWaitsForProcessorsAreBehind(t *testing.T) {
 	}
 }
 
+// What to try about a service's own threads depends on the processors that it may use, and on whether requests overlap.
+func TestWhatToTryAboutOwnThreads(t *testing.T) {
+	for _, x := range []struct {
+		of   *scenario
+		may  int64
+		next string
+	}{
+		{starved(), 0, "requests seldom overlap"},
+		{starved(), 2, "requests seldom overlap"},
+		{starved(), 1, "let the service use more than 1 of the host's 2 processors"},
+		{overloaded(), 2, "let fewer requests compute at once"},
+	} {
+		c := caseOf(t, done(x.of, 50))
+		c.Processes[0].CPUs = x.may
+		if got := ownThreads(c); !strings.HasPrefix(got, x.next) {
+			t.Errorf("of 2 processors %d: %q, want %q", x.may, got, x.next)
+		}
+		if got, all := (&host{cpus: 2}).unstopped(c), x.may == 2; strings.Contains(got, "may use all of them") != all || strings.Contains(got, "may use 1 of them") != (x.may == 1) {
+			t.Errorf("of 2 processors %d: %q", x.may, got)
+		}
+	}
+}
+
 // Time behind idle processors is neither the service's own work nor that of other programs.
 func TestSharesOfWhatThreadsWaitBehind(t *testing.T) {
 	a := inFrontOf{own: 30 * milli, idle: 20 * milli, programs: tally{"backup": 50 * milli}}

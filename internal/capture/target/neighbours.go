@@ -84,7 +84,7 @@ type programName struct {
 // programsKept is the maximum number of names remembered.
 const programsKept = 1000
 
-// Name returns the name of a process, as in /proc/PID/comm; "" if it has ended or may not be read.
+// Name returns the name of a process, as in /proc/PID/comm; of one that has ended, the last name that was read. "" if none was.
 func (p *Programs) Name(pid uint32) string {
 	now := time.Now()
 	known, ok := p.names[pid]
