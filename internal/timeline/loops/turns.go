@@ -15,6 +15,7 @@ type Turn struct {
 	Call     timeline.CallID   // the call that it resumed for, or None
 	How      resume
 	Timer    bool // it began when a timer woke the loop, as far as can be seen
+	Queued   bool // the request's task had been ready since the turn before, as far as can be seen (defers)
 }
 
 // resume says how a turn began.
@@ -38,20 +39,28 @@ type turner struct {
 	timer bool           // what woke the loop, or runs since fresh, is a timer
 	phase bool           // the loop is running timers
 	wakes []timeline.Interval
+
+	tasks map[timeline.RequestID]bool // of a loop that defers: for which requests it did something since it last slept
+	last  recording.Time              // when the move before this one was made
 }
 
 // appendTurns adds the turns of one loop to a list, in order of time. A turn lasts until the loop sleeps, or does
 // something for another request.
 func appendTurns(turns []Turn, t *timeline.Timeline, loop Loop) []Turn {
 	u := turner{t: t, loop: loop.Strand, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.Strand].Intervals}
+	if defers(t, &loop) {
+		u.tasks = map[timeline.RequestID]bool{}
+	}
 	windows := t.Windows
 	for i := range loop.Moves {
 		for len(windows) > 1 && loop.Moves[i].At >= windows[1].From {
 			u.close(windows[0].To)
 			u.fresh, u.timer = recording.NoTime, false
+			clear(u.tasks)
 			windows = windows[1:]
 		}
 		u.step(&loop.Moves[i])
+		u.last = loop.Moves[i].At
 	}
 	u.close(windows[0].To)
 	return u.turns
@@ -72,6 +81,7 @@ func (u *turner) step(m *Move) {
 	case MoveBlock:
 		u.close(m.At)
 		u.fresh, u.timer, u.phase = u.ranAgain(m), m.Exec == 1, false
+		clear(u.tasks)
 		return
 	case MoveBoundary, MoveUntold:
 		u.close(m.At)
@@ -100,15 +110,35 @@ func (u *turner) step(m *Move) {
 		u.turns = append(u.turns, open)
 		return
 	}
+	if u.queued(r, m) {
+		u.close(u.last)
+		u.fresh, u.timer = u.last, false
+		u.begin(r, m)
+		u.turns[len(u.turns)-1].Queued = true
+		return
+	}
 	u.close(m.At)
 	u.begin(r, m)
 }
 
+// queued reports whether a loop that defers had queued the task that makes a move when it last read, or acted, for its
+// request. Then it worked for that task since it last did something. From here on it has one queued for the request.
+func (u *turner) queued(r timeline.RequestID, m *Move) bool {
+	if u.tasks == nil {
+		return false
+	}
+	ready := u.tasks[r] && m.acts() && u.fresh == recording.NoTime
+	u.tasks[r] = true
+	return ready
+}
+
 // whose is the request that a move was made for, or None.
-func (u *turner) whose(m *Move) timeline.RequestID {
+func (u *turner) whose(m *Move) timeline.RequestID { return whose(u.t, m) }
+
+func whose(t *timeline.Timeline, m *Move) timeline.RequestID {
 	if c, ok := m.Whose().Call(); ok {
-		r := u.t.Calls[c].Request
-		if m.Kind == MoveFired && r != timeline.None && u.t.Requests[r].End < m.At {
+		r := t.Calls[c].Request
+		if m.Kind == MoveFired && r != timeline.None && t.Requests[r].End < m.At {
 			return timeline.None
 		}
 		return r

@@ -95,6 +95,9 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		case len(s.asks(r, rest)) > 0:
 		case u.Timer, s.sleeps(r, u, g):
 			rest.Cause = timeline.CauseSleep
+		case u.Queued:
+			s.waitFor(wait{r, r.Strand, g.tail, g.to, timeline.PhaseHandler, timeline.None}, timeline.Inferred, p)
+			return
 		case u.How == loops.ResumeFired: // an immediate, which runs when the loop gets to it
 			s.readerWait(wait{r, r.Strand, g.tail, g.to, timeline.PhaseHandler, timeline.None}, p)
 			return
@@ -117,8 +120,13 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 			return
 		}
 		rest := timeline.Segment{From: tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
-		if (u.Timer || s.sleeps(r, u, gap{from, tail, begun, g.place})) && len(s.asks(r, rest)) == 0 {
+		switch {
+		case len(s.asks(r, rest)) > 0:
+		case u.Timer, s.sleeps(r, u, gap{from, tail, begun, g.place}):
 			rest.Cause = timeline.CauseSleep
+		case u.Queued && begun == g.to:
+			s.waitFor(wait{r, r.Strand, tail, begun, timeline.PhaseHandler, timeline.None}, timeline.Inferred, p)
+			rest.From = begun
 		}
 		s.blank(r, rest, p)
 		from = begun
@@ -267,6 +275,9 @@ func (s *segmenter) turnState(r *timeline.Request, w stretch, p *painter) {
 			at = g.To
 			var known bool
 			if g.Cause, g.Quality, known = s.stateCause(strand, iv); known {
+				if w.turn != nil && w.turn.Queued {
+					g.Quality = max(g.Quality, timeline.Inferred)
+				}
 				p.add(g)
 			}
 		}
