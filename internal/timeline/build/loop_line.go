@@ -31,7 +31,7 @@ type lined struct {
 	begun, over []recording.Time
 	wander      bool              // threads share the tasks
 	calls       []timeline.CallID // calls of tasks, on connections that were open
-	before      []recording.Time  // for each: when its request was last seen to do something before it
+	before      []recording.Time  // for each: when its request was last seen to do something before it, or had been run
 	late        []timeline.CallID // in order: calls that an id dates only to when they were sent; they are no evidence of calls that did not wait
 }
 
@@ -66,13 +66,13 @@ func (x lining) lineUp(l *loops.Turns) {
 		g := lists.Entry(groups, k)
 		g.wander = l.Wander[k.process]
 		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, kept[i]))
-		if !x.mayWait(c) || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
+		if own[i] || !x.mayWait(c) || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
 		}
 		if !g.wander && holdsLoop(t, c) {
 			continue
 		}
-		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead && (x.inTask(c) || !own[i] && !x.busySince(of.Of(int(c.Request)), c, at)) {
+		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead && (x.inTask(c) || !x.busySince(of.Of(int(c.Request)), c, at)) {
 			g.calls, g.before, any = append(g.calls, c.ID), append(g.before, at), true
 			if x.late(c) {
 				g.late = append(g.late, c.ID)
@@ -86,6 +86,18 @@ func (x lining) lineUp(l *loops.Turns) {
 	for _, g := range groups {
 		g.lineUp(t, calls, freed)
 	}
+}
+
+// ran returns when the loop of a call first slept after a time, and before it sent the call: by then it had run all tasks
+// that it had queued, also those that took the last free connections. The time itself if it did not sleep.
+func ran(t *timeline.Timeline, c *timeline.Call, at recording.Time) recording.Time {
+	own := t.Strands[c.Strand].Poll
+	for _, iv := range timeline.Clipped(t.Strands[c.Strand].Intervals, at, c.SendFrom) {
+		if iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall) && own.Has(iv.Off) {
+			return max(at, iv.From)
+		}
+	}
+	return at
 }
 
 // inTask reports whether a call belongs to a task, so that no fact shows when it was asked for.
@@ -165,8 +177,12 @@ func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []reco
 	var waited []int
 	others := 0
 	for i, id := range g.calls {
+		c := &t.Calls[id]
+		if !g.wander && !full(g.before[i]) {
+			g.before[i] = ran(t, c, g.before[i])
+		}
 		if at, free := g.before[i], freed[id]; full(at) {
-			if c := &t.Calls[id]; free > at && (!timeline.Slept(t, c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
+			if free > at && (!timeline.Slept(t, c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
 				waited = append(waited, i)
 			} else if _, late := slices.BinarySearch(g.late, id); !late {
 				others++

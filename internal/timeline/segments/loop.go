@@ -124,7 +124,7 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		case len(s.asks(r, rest)) > 0:
 		case u.Timer, s.sleeps(r, u, gap{from, tail, begun, g.place}):
 			rest.Cause = timeline.CauseSleep
-		case u.Queued && begun == g.to:
+		case u.Queued && begun == g.to, begun < g.to && begun == b[0] && !timeline.Slept(s.t, r.Strand, tail, begun): // it queued for the loop, then for its turn to call
 			s.waitFor(wait{r, r.Strand, tail, begun, timeline.PhaseHandler, timeline.None}, timeline.Inferred, p)
 			rest.From = begun
 		}
