@@ -111,27 +111,35 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		s.blank(r, rest, p)
 		return
 	}
-	b := &s.in.Calls[u.Call].Bounds
-	from := g.from
-	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
-		tail := min(g.tail, begun)
-		s.ownTurn(r, stretch{nil, from, tail}, p)
-		if begun == g.to && s.heldUp(r, u, gap{from, tail, begun, g.place}, p) {
-			return
-		}
-		rest := timeline.Segment{From: tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
-		switch {
-		case len(s.asks(r, rest)) > 0:
-		case u.Timer, s.sleeps(r, u, gap{from, tail, begun, g.place}):
-			rest.Cause = timeline.CauseSleep
-		case u.Queued && begun == g.to, begun < g.to && begun == b[0] && !timeline.Slept(s.t, r.Strand, tail, begun): // it queued for the loop, then for its turn to call
-			s.waitFor(wait{r, r.Strand, tail, begun, timeline.PhaseHandler, timeline.None}, timeline.Inferred, p)
-			rest.From = begun
-		}
-		s.blank(r, rest, p)
-		from = begun
+	s.pending(r, stretch{u, g.beforeCall(s, r, u, p), g.to}, p)
+}
+
+// beforeCall tiles the part of a gap before the call that it ends with was wanted, and returns when that was. If the call
+// was sent at once then, it had no turn to wait for. If the loop did not sleep, the request waited for the loop to run
+// its task.
+func (g gap) beforeCall(s *segmenter, r *timeline.Request, u *loops.Turn, p *painter) recording.Time {
+	wanted := s.in.Calls[u.Call].Bounds[0]
+	begun := min(max(wanted, g.from), g.to)
+	if begun == g.from {
+		return begun
 	}
-	s.pending(r, stretch{u, from, g.to}, p)
+	atOnce := begun == g.to
+	g.tail, g.to = min(g.tail, begun), begun
+	s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
+	if atOnce && s.heldUp(r, u, g, p) {
+		return begun
+	}
+	rest := timeline.Segment{From: g.tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
+	switch {
+	case len(s.asks(r, rest)) > 0:
+	case u.Timer, s.sleeps(r, u, g):
+		rest.Cause = timeline.CauseSleep
+	case atOnce && u.Queued, begun == wanted && !atOnce && !timeline.Slept(s.t, r.Strand, g.tail, begun):
+		s.waitFor(wait{r, r.Strand, g.tail, begun, timeline.PhaseHandler, timeline.None}, timeline.Inferred, p)
+		return begun
+	}
+	s.blank(r, rest, p)
+	return begun
 }
 
 // givenUp returns the call that a request gave up before or in a turn that nothing from outside began: the request had
