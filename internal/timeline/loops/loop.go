@@ -4,7 +4,7 @@
 //	        It runs before package loopcalls, which decides the requests of calls from the moves. If a move is missing or of
 //	        the wrong kind, open loop.go; if messages of worker threads are paired wrongly, mail.go.
 //	Cut     runs once each call has its request, and makes the Turns: spans in which a loop worked for one request, with
-//	        what it resumed for (loopturns.go, turns.go).
+//	        what it resumed for (loopturns.go, turns.go; defers.go finds loops that queue what they read).
 //
 // Nothing here assigns a call to a request: for a wrong one, see package loopcalls.
 package loops
