@@ -21,6 +21,11 @@ func (p Poll) Has(off *Off) bool {
 	}
 }
 
+// Waits reports whether the thread waits in an interval for whatever arrives on its sockets.
+func (p Poll) Waits(iv Interval) bool {
+	return iv.State == StateSleeping && iv.Off != nil && PollWait(iv.Off.Syscall) && p.Has(iv.Off)
+}
+
 // Aside reports whether a sleep is in epoll, but at another instance.
 func (p Poll) Aside(off *Off) bool {
 	return inEpoll(p.Syscall) && inEpoll(off.Syscall) && p.apart(off)

@@ -9,16 +9,19 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// tenWaiters are ten requests of a loop. Each waits until some time (in us) after it came, and its wait ends as given;
-// later requests use connections 1 and 2.
-func tenWaiters(ends string, until func(i int) int) *strings.Builder {
-	story := &strings.Builder{}
-	story.WriteString(`# dwell recording, text form 1
+// oneLoop is a service of one thread that runs.
+const oneLoop = `# dwell recording, text form 1
 1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=python comm=app
 1ms thread id=1 tid=100 process=1
 1ms thread-state thread=1 on=1
-1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+`
+
+// tenWaiters are ten requests of a loop. Each waits until some time (in us) after it came, and its wait ends as given;
+// later requests use connections 1 and 2.
+func tenWaiters(ends string, until func(i int) int) *strings.Builder {
+	story := &strings.Builder{}
+	story.WriteString(oneLoop + `1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
 1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
 `)
 	for i := range 10 {

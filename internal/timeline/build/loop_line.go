@@ -93,7 +93,7 @@ func (x lining) lineUp(l *loops.Turns) {
 func ran(t *timeline.Timeline, c *timeline.Call, at recording.Time) recording.Time {
 	own := t.Strands[c.Strand].Poll
 	for _, iv := range timeline.Clipped(t.Strands[c.Strand].Intervals, at, c.SendFrom) {
-		if iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall) && own.Has(iv.Off) {
+		if own.Waits(iv) {
 			return max(at, iv.From)
 		}
 	}
@@ -148,13 +148,10 @@ func (x lining) kept() (kept []recording.Time, own []bool) {
 func holdsLoop(t *timeline.Timeline, c *timeline.Call) bool {
 	own, asleep := t.Strands[c.Strand].Poll, false
 	for _, iv := range timeline.Clipped(t.Strands[c.Strand].Intervals, c.Sent, c.End) {
-		if iv.State != timeline.StateSleeping || iv.Off == nil {
-			continue
-		}
-		if timeline.PollWait(iv.Off.Syscall) && own.Has(iv.Off) {
+		if own.Waits(iv) {
 			return false
 		}
-		asleep = true
+		asleep = asleep || iv.State == timeline.StateSleeping && iv.Off != nil
 	}
 	return asleep
 }

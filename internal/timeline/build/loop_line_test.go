@@ -90,3 +90,30 @@ func TestAConnectionThatIsHeldIsInUse(t *testing.T) {
 		}
 	}
 }
+
+// One connection leads to a peer. A loop reads for a request while it is free, and runs another task first, which takes
+// it. The loop sleeps 1 ms later, and sends the request's call when the other is answered: the call waited since the loop
+// slept. If the connection was free even then, the request had waited for something else.
+func TestARequestWaitsForItsTurnFromWhenItsTaskHasRun(t *testing.T) {
+	const ms = 1_000_000
+	for slept, want := range map[recording.Time]recording.Time{2 * ms: 12 * ms, 0: 21 * ms} {
+		poll := &timeline.Off{OffBy: &timeline.OffBy{Syscall: "epoll_wait"}}
+		tl, g := &timeline.Timeline{Strands: []timeline.Strand{{Loop: true}}}, &lined{}
+		var freed []recording.Time
+		for i := range recording.Time(12) {
+			sent, end := (10*i+11)*ms, (10*i+20)*ms
+			asleep := sent - ms + slept // the connection is free until 1 ms after sent - ms
+			tl.Strands[0].Intervals = append(tl.Strands[0].Intervals,
+				timeline.Interval{From: sent - ms, To: asleep, State: timeline.StateRunning},
+				timeline.Interval{From: asleep, To: end, State: timeline.StateSleeping, Off: poll})
+			tl.Calls = append(tl.Calls, timeline.Call{ID: timeline.CallID(i), SendFrom: sent, Start: sent, End: end})
+			g.begun, g.over = append(g.begun, sent), append(g.over, end)
+			g.calls, g.before = append(g.calls, timeline.CallID(i)), append(g.before, sent-10*ms-ms/2)
+			freed = append(freed, sent-ms)
+		}
+		g.lineUp(tl, make([]exchange.Call, 12), freed)
+		if got := tl.Calls[1].Start; got != want {
+			t.Errorf("asleep %d ms after it read: the second call begins at %d, want %d", slept/ms, got, want)
+		}
+	}
+}

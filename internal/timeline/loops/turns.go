@@ -40,8 +40,8 @@ type turner struct {
 	phase bool           // the loop is running timers
 	wakes []timeline.Interval
 
-	tasks map[timeline.RequestID]bool // of a loop that defers: for which requests it did something since it last slept
-	last  recording.Time              // when the move before this one was made
+	tasks *taskQueue     // of a loop that defers, else nil
+	last  recording.Time // when the move before this one was made
 }
 
 // appendTurns adds the turns of one loop to a list, in order of time. A turn lasts until the loop sleeps, or does
@@ -49,14 +49,14 @@ type turner struct {
 func appendTurns(turns []Turn, t *timeline.Timeline, loop Loop) []Turn {
 	u := turner{t: t, loop: loop.Strand, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.Strand].Intervals}
 	if defers(t, &loop) {
-		u.tasks = map[timeline.RequestID]bool{}
+		u.tasks = &taskQueue{of: map[timeline.RequestID]int{}}
 	}
 	windows := t.Windows
 	for i := range loop.Moves {
 		for len(windows) > 1 && loop.Moves[i].At >= windows[1].From {
 			u.close(windows[0].To)
 			u.fresh, u.timer = recording.NoTime, false
-			clear(u.tasks)
+			u.tasks.empty()
 			windows = windows[1:]
 		}
 		u.step(&loop.Moves[i])
@@ -81,7 +81,7 @@ func (u *turner) step(m *Move) {
 	case MoveBlock:
 		u.close(m.At)
 		u.fresh, u.timer, u.phase = u.ranAgain(m), m.Exec == 1, false
-		clear(u.tasks)
+		u.tasks.empty()
 		return
 	case MoveBoundary, MoveUntold:
 		u.close(m.At)
@@ -91,7 +91,8 @@ func (u *turner) step(m *Move) {
 	case MoveRead, MoveBody, MoveAnswer:
 		u.phase = false
 	}
-	r := u.whose(m)
+	r := whose(u.t, m)
+	u.tasks.round(m)
 	if r == timeline.None {
 		u.close(m.At)
 		u.fresh, u.timer = recording.NoTime, false
@@ -110,7 +111,7 @@ func (u *turner) step(m *Move) {
 		u.turns = append(u.turns, open)
 		return
 	}
-	if u.queued(r, m) {
+	if u.tasks.runs(r, m) && u.fresh == recording.NoTime { // since its previous move, the loop worked for this task
 		u.close(u.last)
 		u.fresh, u.timer = u.last, false
 		u.begin(r, m)
@@ -121,20 +122,7 @@ func (u *turner) step(m *Move) {
 	u.begin(r, m)
 }
 
-// queued reports whether a loop that defers had queued the task that makes a move when it last read, or acted, for its
-// request. Then it worked for that task since it last did something. From here on it has one queued for the request.
-func (u *turner) queued(r timeline.RequestID, m *Move) bool {
-	if u.tasks == nil {
-		return false
-	}
-	ready := u.tasks[r] && m.acts() && u.fresh == recording.NoTime
-	u.tasks[r] = true
-	return ready
-}
-
 // whose is the request that a move was made for, or None.
-func (u *turner) whose(m *Move) timeline.RequestID { return whose(u.t, m) }
-
 func whose(t *timeline.Timeline, m *Move) timeline.RequestID {
 	if c, ok := m.Whose().Call(); ok {
 		r := t.Calls[c].Request

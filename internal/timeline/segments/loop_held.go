@@ -111,7 +111,7 @@ func heldSpans(t *timeline.Timeline, loop timeline.StrandID) (out []heldSpan) {
 			since = -1
 		}
 		seen = iv.To
-		if iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall) && own.Has(iv.Off) {
+		if own.Waits(iv) {
 			if since >= 0 && iv.From.Sub(since) >= heldFor {
 				out = append(out, heldSpan{since, iv.From})
 			}
